@@ -36,6 +36,7 @@ func main() {
 	only := flag.String("case", "", "regular expression for the names of cases to run")
 	rows := flag.String("rows", "1,32,1024,65536", "numbers of rows")
 	types := flag.String("types", "f32,f64,f32 there and f64 here", "types of networks")
+	bounds := flag.Bool("bound", false, "print what rows must cost on this machine, and what they do")
 	var commands [][]string
 	flag.Func("peer", "command of a peer, its words separated by spaces; several may be given", func(s string) error {
 		commands = append(commands, strings.Fields(s))
@@ -45,7 +46,11 @@ func main() {
 	if err := s.parse(*only, *rows, *types); err != nil {
 		log.Fatal(err)
 	}
-	if err := s.run(commands); err != nil {
+	run := func() error { return s.run(commands) }
+	if *bounds {
+		run = s.bound
+	}
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -132,7 +132,7 @@ func TestFunctionsOfSpecialNumbers(t *testing.T) {
 func specialNumbers[T Float](t *testing.T, s isa, tiny, huge T) {
 	inf := math.Inf(1)
 	numbers := []T{0, T(math.Copysign(0, -1)), T(inf), T(-inf), T(math.NaN()), huge, -huge, tiny, -tiny, 1000, -1000, -1e6}
-	for _, edge := range []float32{0.55, 1, 3, 3.625} { // where formulas change over
+	for _, edge := range []float32{0.55, 1, 3, 3.1, 3.625, 70} { // where formulas change over
 		for x := math.Nextafter32(edge, 0); x <= math.Nextafter32(edge, 100); x = math.Nextafter32(x, 100) {
 			numbers = append(numbers, T(x), T(-x))
 		}

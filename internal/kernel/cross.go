@@ -108,7 +108,7 @@ func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float6
 			if upper {
 				rows = min(p, j+cols)
 			}
-			tileColumn[float64](s, t, rows)
+			tileColumn[float64](s, t, rows, nil)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 				b: at(panel, 0), bs: uintptr(width) * size, k: rows,
 				x: to, xs: uintptr(nr) * size, c: to, cs: uintptr(nr) * size,
 				cols: uintptr(cols),
-			}, q)
+			}, q, nil)
 			for k := range q {
 				for l := range cols {
 					c[(j+l)*ldc+k] = transpose[k*nr+l]

@@ -148,130 +148,252 @@ exp_loop:
 	CBNZ R3, exp_loop
 	RET
 sigmoid:
-	FMOVQ (R8), F18
-	FMOVQ 16(R8), F19
-	FMOVQ 32(R8), F20
-	FMOVQ 48(R8), F21
-	FMOVQ 672(R8), F22
-	FMOVQ 64(R8), F23
-	FMOVQ 704(R8), F24
-	FMOVQ 736(R8), F25
-	FMOVQ 768(R8), F26
-	FMOVQ 160(R8), F27
-	FMOVQ 192(R8), F28
-	FMOVQ 224(R8), F29
+	FMOVQ (R8), F22
+	FMOVQ 16(R8), F23
+	FMOVQ 32(R8), F24
+	FMOVQ 48(R8), F25
+	FMOVQ 672(R8), F26
+	FMOVQ 64(R8), F27
+	FMOVQ 704(R8), F28
+	FMOVQ 736(R8), F29
 sigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V25.B16, V0.B16, V2.B16
-	VORR V25.B16, V1.B16, V3.B16
-	WORD $0x4e62f742 // fmax v2.2d, v26.2d, v2.2d
-	WORD $0x4e63f743 // fmax v3.2d, v26.2d, v3.2d
-	VMOV V23.B16, V4.B16
-	VMOV V23.B16, V5.B16
-	WORD $0x4e7bcc44 // fmla v4.2d, v2.2d, v27.2d
-	WORD $0x4e7bcc65 // fmla v5.2d, v3.2d, v27.2d
-	WORD $0x4ef7d486 // fsub v6.2d, v4.2d, v23.2d
-	WORD $0x4ef7d4a7 // fsub v7.2d, v5.2d, v23.2d
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4efdccc8 // fmls v8.2d, v6.2d, v29.2d
-	WORD $0x4efdcce9 // fmls v9.2d, v7.2d, v29.2d
-	WORD $0x4efcccc8 // fmls v8.2d, v6.2d, v28.2d
-	WORD $0x4efccce9 // fmls v9.2d, v7.2d, v28.2d
+	VORR V28.B16, V0.B16, V2.B16
+	VORR V28.B16, V1.B16, V3.B16
+	WORD $0x6ee2e7a4 // fcmgt v4.2d, v29.2d, v2.2d
+	WORD $0x6ee3e7a5 // fcmgt v5.2d, v29.2d, v3.2d
+	FMOVQ 160(R8), F31
+	VMOV V27.B16, V6.B16
+	VMOV V27.B16, V7.B16
+	WORD $0x4e7fcc46 // fmla v6.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc67 // fmla v7.2d, v3.2d, v31.2d
+	WORD $0x4efbd4c8 // fsub v8.2d, v6.2d, v27.2d
+	WORD $0x4efbd4e9 // fsub v9.2d, v7.2d, v27.2d
+	FMOVQ 224(R8), F31
+	WORD $0x4effcd02 // fmls v2.2d, v8.2d, v31.2d
+	WORD $0x4effcd23 // fmls v3.2d, v9.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcd02 // fmls v2.2d, v8.2d, v31.2d
+	WORD $0x4effcd23 // fmls v3.2d, v9.2d, v31.2d
 	FMOVQ 512(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
-	VSHL $3, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
-	VSHL $3, V7.B16, V7.B16
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $3, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $3, V9.B16, V9.B16
 	FMOVQ 544(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
 	FMOVQ 576(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
-	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e62dc4a // fmul v10.2d, v2.2d, v2.2d
+	WORD $0x6e63dc6b // fmul v11.2d, v3.2d, v3.2d
 	FMOVQ 256(R8), F30
 	FMOVQ 288(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e68cfcc // fmla v12.2d, v30.2d, v8.2d
-	WORD $0x4e69cfcd // fmla v13.2d, v30.2d, v9.2d
+	WORD $0x4e62cfcc // fmla v12.2d, v30.2d, v2.2d
+	WORD $0x4e63cfcd // fmla v13.2d, v30.2d, v3.2d
 	FMOVQ 320(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	WORD $0x4e62cd8e // fmla v14.2d, v12.2d, v2.2d
+	WORD $0x4e63cdaf // fmla v15.2d, v13.2d, v3.2d
 	FMOVQ 352(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	WORD $0x4e62cdcc // fmla v12.2d, v14.2d, v2.2d
+	WORD $0x4e63cded // fmla v13.2d, v15.2d, v3.2d
 	FMOVQ 384(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	WORD $0x4e62cd8e // fmla v14.2d, v12.2d, v2.2d
+	WORD $0x4e63cdaf // fmla v15.2d, v13.2d, v3.2d
 	FMOVQ 416(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	WORD $0x4e62cdcc // fmla v12.2d, v14.2d, v2.2d
+	WORD $0x4e63cded // fmla v13.2d, v15.2d, v3.2d
 	FMOVQ 448(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	VTBL V6.B16, [V18.B16, V19.B16], V12.B16
-	VTBL V7.B16, [V18.B16, V19.B16], V13.B16
-	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
-	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
+	WORD $0x4e62cd8e // fmla v14.2d, v12.2d, v2.2d
+	WORD $0x4e63cdaf // fmla v15.2d, v13.2d, v3.2d
+	VTBL V8.B16, [V22.B16, V23.B16], V12.B16
+	VTBL V9.B16, [V22.B16, V23.B16], V13.B16
+	WORD $0x4e6cd44c // fadd v12.2d, v2.2d, v12.2d
+	WORD $0x4e6dd46d // fadd v13.2d, v3.2d, v13.2d
 	WORD $0x4e6ecd4c // fmla v12.2d, v10.2d, v14.2d
 	WORD $0x4e6fcd6d // fmla v13.2d, v11.2d, v15.2d
-	WORD $0x6ee2e702 // fcmgt v2.2d, v24.2d, v2.2d
-	WORD $0x6ee3e703 // fcmgt v3.2d, v24.2d, v3.2d
-	FMOVQ 800(R8), F31
-	WORD $0x4e7fd48e // fadd v14.2d, v4.2d, v31.2d
-	WORD $0x4e7fd4af // fadd v15.2d, v5.2d, v31.2d
-	VBSL V4.B16, V14.B16, V2.B16
-	VBSL V5.B16, V15.B16, V3.B16
-	VTBL V6.B16, [V20.B16, V21.B16], V6.B16
-	VTBL V7.B16, [V20.B16, V21.B16], V7.B16
-	VSHL $50, V2.D2, V2.D2
-	VSHL $50, V3.D2, V3.D2
-	VADD V2.D2, V6.D2, V2.D2
-	VADD V3.D2, V7.D2, V3.D2
-	VMOV V2.B16, V6.B16
-	VMOV V3.B16, V7.B16
-	WORD $0x4e6ccc46 // fmla v6.2d, v2.2d, v12.2d
-	WORD $0x4e6dcc67 // fmla v7.2d, v3.2d, v13.2d
-	WORD $0x4ee6d444 // fsub v4.2d, v2.2d, v6.2d
-	WORD $0x4ee7d465 // fsub v5.2d, v3.2d, v7.2d
-	WORD $0x4ee0a80e // cmlt v14.2d, v0.2d, #0
-	VBSL V22.B16, V6.B16, V14.B16
-	WORD $0x4ee0a82f // cmlt v15.2d, v1.2d, #0
-	VBSL V22.B16, V7.B16, V15.B16
-	WORD $0x4e66d6ca // fadd v10.2d, v22.2d, v6.2d
-	WORD $0x4e67d6cb // fadd v11.2d, v22.2d, v7.2d
-	WORD $0x4ef6d548 // fsub v8.2d, v10.2d, v22.2d
-	WORD $0x4ef6d569 // fsub v9.2d, v11.2d, v22.2d
-	WORD $0x4ee8d4c8 // fsub v8.2d, v6.2d, v8.2d
-	WORD $0x4ee9d4e9 // fsub v9.2d, v7.2d, v9.2d
-	WORD $0x6e6afec6 // fdiv v6.2d, v22.2d, v10.2d
-	WORD $0x6e6bfec7 // fdiv v7.2d, v22.2d, v11.2d
-	WORD $0x6e66ddd0 // fmul v16.2d, v14.2d, v6.2d
-	WORD $0x6e67ddf1 // fmul v17.2d, v15.2d, v7.2d
-	WORD $0x4eeace0e // fmls v14.2d, v16.2d, v10.2d
-	WORD $0x4eebce2f // fmls v15.2d, v17.2d, v11.2d
-	WORD $0x4ee8ce0e // fmls v14.2d, v16.2d, v8.2d
-	WORD $0x4ee9ce2f // fmls v15.2d, v17.2d, v9.2d
-	WORD $0x4e66cdd0 // fmla v16.2d, v14.2d, v6.2d
-	WORD $0x4e67cdf1 // fmla v17.2d, v15.2d, v7.2d
-	WORD $0x6ee0e700 // fcmgt v0.2d, v24.2d, v0.2d
-	WORD $0x6ee1e701 // fcmgt v1.2d, v24.2d, v1.2d
-	FMOVQ 832(R8), F30
-	VBSL V22.B16, V30.B16, V0.B16
-	VBSL V22.B16, V30.B16, V1.B16
-	WORD $0x6e60de00 // fmul v0.2d, v16.2d, v0.2d
-	WORD $0x6e61de21 // fmul v1.2d, v17.2d, v1.2d
-	FSTPQ.P (F0, F1), 32(R4)
+	VTBL V8.B16, [V24.B16, V25.B16], V8.B16
+	VTBL V9.B16, [V24.B16, V25.B16], V9.B16
+	VSHL $50, V6.D2, V6.D2
+	VSHL $50, V7.D2, V7.D2
+	VADD V6.D2, V8.D2, V6.D2
+	VADD V7.D2, V9.D2, V7.D2
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e6cccc8 // fmla v8.2d, v6.2d, v12.2d
+	WORD $0x4e6dcce9 // fmla v9.2d, v7.2d, v13.2d
+	WORD $0x4ee8d4ce // fsub v14.2d, v6.2d, v8.2d
+	WORD $0x4ee9d4ef // fsub v15.2d, v7.2d, v9.2d
+	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
+	VBSL V26.B16, V8.B16, V0.B16
+	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
+	VBSL V26.B16, V9.B16, V1.B16
+	WORD $0x4e68d74a // fadd v10.2d, v26.2d, v8.2d
+	WORD $0x4e69d74b // fadd v11.2d, v26.2d, v9.2d
+	WORD $0x4efad542 // fsub v2.2d, v10.2d, v26.2d
+	WORD $0x4efad563 // fsub v3.2d, v11.2d, v26.2d
+	WORD $0x4ee2d502 // fsub v2.2d, v8.2d, v2.2d
+	WORD $0x4ee3d523 // fsub v3.2d, v9.2d, v3.2d
+	WORD $0x6e6aff48 // fdiv v8.2d, v26.2d, v10.2d
+	WORD $0x6e6bff49 // fdiv v9.2d, v26.2d, v11.2d
+	WORD $0x6e68dc10 // fmul v16.2d, v0.2d, v8.2d
+	WORD $0x6e69dc31 // fmul v17.2d, v1.2d, v9.2d
+	WORD $0x4eeace00 // fmls v0.2d, v16.2d, v10.2d
+	WORD $0x4eebce21 // fmls v1.2d, v17.2d, v11.2d
+	WORD $0x4ee2ce00 // fmls v0.2d, v16.2d, v2.2d
+	WORD $0x4ee3ce21 // fmls v1.2d, v17.2d, v3.2d
+	WORD $0x4e68cc10 // fmla v16.2d, v0.2d, v8.2d
+	WORD $0x4e69cc31 // fmla v17.2d, v1.2d, v9.2d
+	VORR V5.B16, V4.B16, V30.B16
+	VMOV V30.D[0], R9
+	VMOV V30.D[1], R10
+	ORR R9, R10
+	CBNZ R10, sigmoid_far
+sigmoid_near:
+	FSTPQ.P (F16, F17), 32(R4)
 	SUB $4, R3
 	CBNZ R3, sigmoid_loop
 	RET
+sigmoid_far:
+	FLDPQ -32(R6), (F0, F1)
+	FMOVQ 704(R8), F31
+	VORR V31.B16, V0.B16, V2.B16
+	VORR V31.B16, V1.B16, V3.B16
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
+	FMOVQ 768(R8), F30
+	WORD $0x4e62f7c2 // fmax v2.2d, v30.2d, v2.2d
+	WORD $0x4e63f7c3 // fmax v3.2d, v30.2d, v3.2d
+	FMOVQ 160(R8), F31
+	FMOVQ 64(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e7fcc46 // fmla v6.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc67 // fmla v7.2d, v3.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
+	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
+	FMOVQ 224(R8), F31
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
+	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
+	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
+	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $3, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $3, V9.B16, V9.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6acfce // fmla v14.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfcf // fmla v15.2d, v30.2d, v11.2d
+	FMOVQ 320(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 352(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 384(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 416(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 448(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ (R8), F30
+	FMOVQ 16(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V14.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V15.B16
+	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
+	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
+	WORD $0x4e72cd8e // fmla v14.2d, v12.2d, v18.2d
+	WORD $0x4e73cdaf // fmla v15.2d, v13.2d, v19.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e2 // fcmgt v2.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e3 // fcmgt v3.2d, v31.2d, v3.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd4d2 // fadd v18.2d, v6.2d, v31.2d
+	WORD $0x4e7fd4f3 // fadd v19.2d, v7.2d, v31.2d
+	VBSL V6.B16, V18.B16, V2.B16
+	VBSL V7.B16, V19.B16, V3.B16
+	FMOVQ 32(R8), F30
+	FMOVQ 48(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V8.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V9.B16
+	VSHL $50, V2.D2, V2.D2
+	VSHL $50, V3.D2, V3.D2
+	VADD V2.D2, V8.D2, V2.D2
+	VADD V3.D2, V9.D2, V3.D2
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4e6ecc48 // fmla v8.2d, v2.2d, v14.2d
+	WORD $0x4e6fcc69 // fmla v9.2d, v3.2d, v15.2d
+	WORD $0x4ee8d446 // fsub v6.2d, v2.2d, v8.2d
+	WORD $0x4ee9d467 // fsub v7.2d, v3.2d, v9.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4ee0a812 // cmlt v18.2d, v0.2d, #0
+	VBSL V31.B16, V8.B16, V18.B16
+	WORD $0x4ee0a833 // cmlt v19.2d, v1.2d, #0
+	VBSL V31.B16, V9.B16, V19.B16
+	FMOVQ 672(R8), F30
+	WORD $0x4e68d7cc // fadd v12.2d, v30.2d, v8.2d
+	WORD $0x4e69d7cd // fadd v13.2d, v30.2d, v9.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4effd58a // fsub v10.2d, v12.2d, v31.2d
+	WORD $0x4effd5ab // fsub v11.2d, v13.2d, v31.2d
+	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
+	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
+	FMOVQ 672(R8), F30
+	WORD $0x6e6cffc8 // fdiv v8.2d, v30.2d, v12.2d
+	WORD $0x6e6dffc9 // fdiv v9.2d, v30.2d, v13.2d
+	WORD $0x6e68de54 // fmul v20.2d, v18.2d, v8.2d
+	WORD $0x6e69de75 // fmul v21.2d, v19.2d, v9.2d
+	WORD $0x4eecce92 // fmls v18.2d, v20.2d, v12.2d
+	WORD $0x4eedceb3 // fmls v19.2d, v21.2d, v13.2d
+	WORD $0x4eeace92 // fmls v18.2d, v20.2d, v10.2d
+	WORD $0x4eebceb3 // fmls v19.2d, v21.2d, v11.2d
+	WORD $0x4e68ce54 // fmla v20.2d, v18.2d, v8.2d
+	WORD $0x4e69ce75 // fmla v21.2d, v19.2d, v9.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee0e7e0 // fcmgt v0.2d, v31.2d, v0.2d
+	WORD $0x6ee1e7e1 // fcmgt v1.2d, v31.2d, v1.2d
+	FMOVQ 832(R8), F30
+	FMOVQ 672(R8), F31
+	VBSL V31.B16, V30.B16, V0.B16
+	VBSL V31.B16, V30.B16, V1.B16
+	WORD $0x6e60de80 // fmul v0.2d, v20.2d, v0.2d
+	WORD $0x6e61dea1 // fmul v1.2d, v21.2d, v1.2d
+	VBSL V16.B16, V0.B16, V4.B16
+	VBSL V17.B16, V1.B16, V5.B16
+	VMOV V4.B16, V16.B16
+	VMOV V5.B16, V17.B16
+	JMP sigmoid_near
 tanh:
 	FMOVQ (R8), F18
 	FMOVQ 16(R8), F19
@@ -436,7 +558,7 @@ tanh_loop:
 	WORD $0x6ee3e7e3 // fcmgt v3.2d, v31.2d, v3.2d
 	VBSL V6.B16, V4.B16, V2.B16
 	VBSL V7.B16, V5.B16, V3.B16
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V2.B16, V0.B16
@@ -446,30 +568,29 @@ tanh_loop:
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ (R8), F22
-	FMOVQ 16(R8), F23
-	FMOVQ 32(R8), F24
-	FMOVQ 48(R8), F25
-	FMOVQ 672(R8), F26
-	FMOVQ 736(R8), F27
-	FMOVQ 768(R8), F28
-	FMOVQ 64(R8), F29
+	FMOVQ (R8), F26
+	FMOVQ 16(R8), F27
+	FMOVQ 32(R8), F28
+	FMOVQ 48(R8), F29
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V27.B16, V0.B16, V2.B16
-	VORR V27.B16, V1.B16, V3.B16
-	WORD $0x4e62f784 // fmax v4.2d, v28.2d, v2.2d
-	WORD $0x4e63f785 // fmax v5.2d, v28.2d, v3.2d
+	FMOVQ 704(R8), F31
+	VORR V31.B16, V0.B16, V2.B16
+	VORR V31.B16, V1.B16, V3.B16
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
 	FMOVQ 160(R8), F31
-	VMOV V29.B16, V6.B16
-	VMOV V29.B16, V7.B16
-	WORD $0x4e7fcc86 // fmla v6.2d, v4.2d, v31.2d
-	WORD $0x4e7fcca7 // fmla v7.2d, v5.2d, v31.2d
-	WORD $0x4efdd4c8 // fsub v8.2d, v6.2d, v29.2d
-	WORD $0x4efdd4e9 // fsub v9.2d, v7.2d, v29.2d
+	FMOVQ 64(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e7fcc46 // fmla v6.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc67 // fmla v7.2d, v3.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
+	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
 	FMOVQ 224(R8), F31
-	VMOV V4.B16, V10.B16
-	VMOV V5.B16, V11.B16
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
 	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
 	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
 	FMOVQ 192(R8), F31
@@ -513,45 +634,40 @@ silu_loop:
 	VMOV V16.B16, V17.B16
 	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
 	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
-	VTBL V8.B16, [V22.B16, V23.B16], V14.B16
-	VTBL V9.B16, [V22.B16, V23.B16], V15.B16
+	VTBL V8.B16, [V26.B16, V27.B16], V14.B16
+	VTBL V9.B16, [V26.B16, V27.B16], V15.B16
 	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
 	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
 	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
 	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
-	FMOVQ 704(R8), F31
-	WORD $0x6ee4e7f0 // fcmgt v16.2d, v31.2d, v4.2d
-	WORD $0x6ee5e7f1 // fcmgt v17.2d, v31.2d, v5.2d
-	FMOVQ 800(R8), F31
-	WORD $0x4e7fd4cc // fadd v12.2d, v6.2d, v31.2d
-	WORD $0x4e7fd4ed // fadd v13.2d, v7.2d, v31.2d
-	VBSL V6.B16, V12.B16, V16.B16
-	VBSL V7.B16, V13.B16, V17.B16
-	VTBL V8.B16, [V24.B16, V25.B16], V8.B16
-	VTBL V9.B16, [V24.B16, V25.B16], V9.B16
-	VSHL $50, V16.D2, V16.D2
-	VSHL $50, V17.D2, V17.D2
-	VADD V16.D2, V8.D2, V16.D2
-	VADD V17.D2, V9.D2, V17.D2
-	VMOV V16.B16, V8.B16
-	VMOV V17.B16, V9.B16
-	WORD $0x4e6ece08 // fmla v8.2d, v16.2d, v14.2d
-	WORD $0x4e6fce29 // fmla v9.2d, v17.2d, v15.2d
-	WORD $0x4ee8d606 // fsub v6.2d, v16.2d, v8.2d
-	WORD $0x4ee9d627 // fsub v7.2d, v17.2d, v9.2d
+	VTBL V8.B16, [V28.B16, V29.B16], V8.B16
+	VTBL V9.B16, [V28.B16, V29.B16], V9.B16
+	VSHL $50, V6.D2, V6.D2
+	VSHL $50, V7.D2, V7.D2
+	VADD V6.D2, V8.D2, V6.D2
+	VADD V7.D2, V9.D2, V7.D2
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e6eccc8 // fmla v8.2d, v6.2d, v14.2d
+	WORD $0x4e6fcce9 // fmla v9.2d, v7.2d, v15.2d
+	WORD $0x4ee8d4d0 // fsub v16.2d, v6.2d, v8.2d
+	WORD $0x4ee9d4f1 // fsub v17.2d, v7.2d, v9.2d
 	FMOVQ 1312(R8), F31
 	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
 	VBSL V31.B16, V8.B16, V12.B16
 	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
 	VBSL V31.B16, V9.B16, V13.B16
-	WORD $0x4e68d74a // fadd v10.2d, v26.2d, v8.2d
-	WORD $0x4e69d74b // fadd v11.2d, v26.2d, v9.2d
-	WORD $0x4efad552 // fsub v18.2d, v10.2d, v26.2d
-	WORD $0x4efad573 // fsub v19.2d, v11.2d, v26.2d
+	FMOVQ 672(R8), F30
+	WORD $0x4e68d7ca // fadd v10.2d, v30.2d, v8.2d
+	WORD $0x4e69d7cb // fadd v11.2d, v30.2d, v9.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4effd552 // fsub v18.2d, v10.2d, v31.2d
+	WORD $0x4effd573 // fsub v19.2d, v11.2d, v31.2d
 	WORD $0x4ef2d512 // fsub v18.2d, v8.2d, v18.2d
 	WORD $0x4ef3d533 // fsub v19.2d, v9.2d, v19.2d
-	WORD $0x6e6aff48 // fdiv v8.2d, v26.2d, v10.2d
-	WORD $0x6e6bff49 // fdiv v9.2d, v26.2d, v11.2d
+	FMOVQ 672(R8), F30
+	WORD $0x6e6affc8 // fdiv v8.2d, v30.2d, v10.2d
+	WORD $0x6e6bffc9 // fdiv v9.2d, v30.2d, v11.2d
 	WORD $0x6e68dd94 // fmul v20.2d, v12.2d, v8.2d
 	WORD $0x6e69ddb5 // fmul v21.2d, v13.2d, v9.2d
 	WORD $0x4eeace8c // fmls v12.2d, v20.2d, v10.2d
@@ -560,262 +676,627 @@ silu_loop:
 	WORD $0x4ef3cead // fmls v13.2d, v21.2d, v19.2d
 	WORD $0x6e68dd88 // fmul v8.2d, v12.2d, v8.2d
 	WORD $0x6e69dda9 // fmul v9.2d, v13.2d, v9.2d
-	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
-	WORD $0x6e69dca9 // fmul v9.2d, v5.2d, v9.2d
+	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
+	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
 	WORD $0x4e74cc48 // fmla v8.2d, v2.2d, v20.2d
 	WORD $0x4e75cc69 // fmla v9.2d, v3.2d, v21.2d
-	WORD $0x6efce414 // fcmgt v20.2d, v0.2d, v28.2d
-	WORD $0x6efce435 // fcmgt v21.2d, v1.2d, v28.2d
 	FMOVQ 704(R8), F31
-	WORD $0x6ee0e7e2 // fcmgt v2.2d, v31.2d, v0.2d
-	WORD $0x6ee1e7e3 // fcmgt v3.2d, v31.2d, v1.2d
-	FMOVQ 832(R8), F30
-	VBSL V26.B16, V30.B16, V2.B16
-	VBSL V26.B16, V30.B16, V3.B16
-	FMOVQ 1344(R8), F31
-	VBSL V31.B16, V2.B16, V20.B16
-	VBSL V31.B16, V3.B16, V21.B16
-	WORD $0x6e74dd14 // fmul v20.2d, v8.2d, v20.2d
-	WORD $0x6e75dd35 // fmul v21.2d, v9.2d, v21.2d
-	VAND V27.B16, V0.B16, V0.B16
-	VAND V27.B16, V1.B16, V1.B16
-	VORR V0.B16, V20.B16, V0.B16
-	VORR V1.B16, V21.B16, V1.B16
+	VAND V31.B16, V0.B16, V0.B16
+	VAND V31.B16, V1.B16, V1.B16
+	VORR V0.B16, V8.B16, V0.B16
+	VORR V1.B16, V9.B16, V1.B16
+	VORR V5.B16, V4.B16, V30.B16
+	VMOV V30.D[0], R9
+	VMOV V30.D[1], R10
+	ORR R9, R10
+	CBNZ R10, silu_far
+silu_near:
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, silu_loop
 	RET
+silu_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 704(R8), F31
+	VORR V31.B16, V2.B16, V4.B16
+	VORR V31.B16, V3.B16, V5.B16
+	FMOVQ 736(R8), F31
+	WORD $0x6ee4e7e6 // fcmgt v6.2d, v31.2d, v4.2d
+	WORD $0x6ee5e7e7 // fcmgt v7.2d, v31.2d, v5.2d
+	FMOVQ 768(R8), F30
+	WORD $0x4e64f7c8 // fmax v8.2d, v30.2d, v4.2d
+	WORD $0x4e65f7c9 // fmax v9.2d, v30.2d, v5.2d
+	FMOVQ 160(R8), F31
+	FMOVQ 64(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e7fcd0a // fmla v10.2d, v8.2d, v31.2d
+	WORD $0x4e7fcd2b // fmla v11.2d, v9.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd54c // fsub v12.2d, v10.2d, v31.2d
+	WORD $0x4effd56d // fsub v13.2d, v11.2d, v31.2d
+	FMOVQ 224(R8), F31
+	VMOV V8.B16, V14.B16
+	VMOV V9.B16, V15.B16
+	WORD $0x4effcd8e // fmls v14.2d, v12.2d, v31.2d
+	WORD $0x4effcdaf // fmls v15.2d, v13.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcd8e // fmls v14.2d, v12.2d, v31.2d
+	WORD $0x4effcdaf // fmls v15.2d, v13.2d, v31.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V10.B16], V12.B16
+	VSHL $3, V12.B16, V12.B16
+	VTBL V30.B16, [V11.B16], V13.B16
+	VSHL $3, V13.B16, V13.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V12.B16, V12.B16
+	VAND V30.B16, V13.B16, V13.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V12.B16, V12.B16
+	VORR V30.B16, V13.B16, V13.B16
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ecfd2 // fmla v18.2d, v30.2d, v14.2d
+	WORD $0x4e6fcfd3 // fmla v19.2d, v30.2d, v15.2d
+	FMOVQ 320(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	FMOVQ 352(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4e6fceb3 // fmla v19.2d, v21.2d, v15.2d
+	FMOVQ 384(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	FMOVQ 416(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4e6fceb3 // fmla v19.2d, v21.2d, v15.2d
+	FMOVQ 448(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	FMOVQ (R8), F30
+	FMOVQ 16(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V18.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V19.B16
+	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
+	WORD $0x4e73d5f3 // fadd v19.2d, v15.2d, v19.2d
+	WORD $0x4e74ce12 // fmla v18.2d, v16.2d, v20.2d
+	WORD $0x4e75ce33 // fmla v19.2d, v17.2d, v21.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee8e7f4 // fcmgt v20.2d, v31.2d, v8.2d
+	WORD $0x6ee9e7f5 // fcmgt v21.2d, v31.2d, v9.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd550 // fadd v16.2d, v10.2d, v31.2d
+	WORD $0x4e7fd571 // fadd v17.2d, v11.2d, v31.2d
+	VBSL V10.B16, V16.B16, V20.B16
+	VBSL V11.B16, V17.B16, V21.B16
+	FMOVQ 32(R8), F30
+	FMOVQ 48(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V12.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V13.B16
+	VSHL $50, V20.D2, V20.D2
+	VSHL $50, V21.D2, V21.D2
+	VADD V20.D2, V12.D2, V20.D2
+	VADD V21.D2, V13.D2, V21.D2
+	VMOV V20.B16, V12.B16
+	VMOV V21.B16, V13.B16
+	WORD $0x4e72ce8c // fmla v12.2d, v20.2d, v18.2d
+	WORD $0x4e73cead // fmla v13.2d, v21.2d, v19.2d
+	WORD $0x4eecd68a // fsub v10.2d, v20.2d, v12.2d
+	WORD $0x4eedd6ab // fsub v11.2d, v21.2d, v13.2d
+	FMOVQ 1312(R8), F31
+	WORD $0x4ee0a850 // cmlt v16.2d, v2.2d, #0
+	VBSL V31.B16, V12.B16, V16.B16
+	WORD $0x4ee0a871 // cmlt v17.2d, v3.2d, #0
+	VBSL V31.B16, V13.B16, V17.B16
+	FMOVQ 672(R8), F30
+	WORD $0x4e6cd7ce // fadd v14.2d, v30.2d, v12.2d
+	WORD $0x4e6dd7cf // fadd v15.2d, v30.2d, v13.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4effd5d6 // fsub v22.2d, v14.2d, v31.2d
+	WORD $0x4effd5f7 // fsub v23.2d, v15.2d, v31.2d
+	WORD $0x4ef6d596 // fsub v22.2d, v12.2d, v22.2d
+	WORD $0x4ef7d5b7 // fsub v23.2d, v13.2d, v23.2d
+	FMOVQ 672(R8), F30
+	WORD $0x6e6effcc // fdiv v12.2d, v30.2d, v14.2d
+	WORD $0x6e6fffcd // fdiv v13.2d, v30.2d, v15.2d
+	WORD $0x6e6cde18 // fmul v24.2d, v16.2d, v12.2d
+	WORD $0x6e6dde39 // fmul v25.2d, v17.2d, v13.2d
+	WORD $0x4eeecf10 // fmls v16.2d, v24.2d, v14.2d
+	WORD $0x4eefcf31 // fmls v17.2d, v25.2d, v15.2d
+	WORD $0x4ef6cf10 // fmls v16.2d, v24.2d, v22.2d
+	WORD $0x4ef7cf31 // fmls v17.2d, v25.2d, v23.2d
+	WORD $0x6e6cde0c // fmul v12.2d, v16.2d, v12.2d
+	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
+	WORD $0x6e6cdd0c // fmul v12.2d, v8.2d, v12.2d
+	WORD $0x6e6ddd2d // fmul v13.2d, v9.2d, v13.2d
+	WORD $0x4e78cc8c // fmla v12.2d, v4.2d, v24.2d
+	WORD $0x4e79ccad // fmla v13.2d, v5.2d, v25.2d
+	FMOVQ 768(R8), F30
+	WORD $0x6efee458 // fcmgt v24.2d, v2.2d, v30.2d
+	WORD $0x6efee479 // fcmgt v25.2d, v3.2d, v30.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
+	FMOVQ 832(R8), F30
+	FMOVQ 672(R8), F31
+	VBSL V31.B16, V30.B16, V4.B16
+	VBSL V31.B16, V30.B16, V5.B16
+	FMOVQ 1344(R8), F31
+	VBSL V31.B16, V4.B16, V24.B16
+	VBSL V31.B16, V5.B16, V25.B16
+	WORD $0x6e78dd98 // fmul v24.2d, v12.2d, v24.2d
+	WORD $0x6e79ddb9 // fmul v25.2d, v13.2d, v25.2d
+	FMOVQ 704(R8), F31
+	VAND V31.B16, V2.B16, V2.B16
+	VAND V31.B16, V3.B16, V3.B16
+	VORR V2.B16, V24.B16, V2.B16
+	VORR V3.B16, V25.B16, V3.B16
+	VBSL V0.B16, V2.B16, V6.B16
+	VBSL V1.B16, V3.B16, V7.B16
+	VMOV V6.B16, V0.B16
+	VMOV V7.B16, V1.B16
+	JMP silu_near
 softplus:
-	FMOVQ (R8), F24
-	FMOVQ 16(R8), F25
-	FMOVQ 32(R8), F26
-	FMOVQ 48(R8), F27
-	FMOVQ 64(R8), F28
-	FMOVQ 704(R8), F29
+	FMOVQ (R8), F28
+	FMOVQ 16(R8), F29
 softplus_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 768(R8), F30
-	WORD $0x4e62f7c2 // fmax v2.2d, v30.2d, v2.2d
-	WORD $0x4e63f7c3 // fmax v3.2d, v30.2d, v3.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
 	FMOVQ 160(R8), F31
-	VMOV V28.B16, V4.B16
-	VMOV V28.B16, V5.B16
-	WORD $0x4e7fcc44 // fmla v4.2d, v2.2d, v31.2d
-	WORD $0x4e7fcc65 // fmla v5.2d, v3.2d, v31.2d
-	WORD $0x4efcd486 // fsub v6.2d, v4.2d, v28.2d
-	WORD $0x4efcd4a7 // fsub v7.2d, v5.2d, v28.2d
+	FMOVQ 64(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e7fcc46 // fmla v6.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc67 // fmla v7.2d, v3.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
+	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
 	FMOVQ 224(R8), F31
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4effccc8 // fmls v8.2d, v6.2d, v31.2d
-	WORD $0x4effcce9 // fmls v9.2d, v7.2d, v31.2d
+	WORD $0x4effcd02 // fmls v2.2d, v8.2d, v31.2d
+	WORD $0x4effcd23 // fmls v3.2d, v9.2d, v31.2d
 	FMOVQ 192(R8), F31
-	WORD $0x4effccc8 // fmls v8.2d, v6.2d, v31.2d
-	WORD $0x4effcce9 // fmls v9.2d, v7.2d, v31.2d
+	WORD $0x4effcd02 // fmls v2.2d, v8.2d, v31.2d
+	WORD $0x4effcd23 // fmls v3.2d, v9.2d, v31.2d
 	FMOVQ 512(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
-	VSHL $3, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
-	VSHL $3, V7.B16, V7.B16
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $3, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $3, V9.B16, V9.B16
 	FMOVQ 544(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
 	FMOVQ 576(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
-	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e62dc4a // fmul v10.2d, v2.2d, v2.2d
+	WORD $0x6e63dc6b // fmul v11.2d, v3.2d, v3.2d
 	FMOVQ 256(R8), F30
 	FMOVQ 288(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e68cfcc // fmla v12.2d, v30.2d, v8.2d
-	WORD $0x4e69cfcd // fmla v13.2d, v30.2d, v9.2d
+	WORD $0x4e62cfcc // fmla v12.2d, v30.2d, v2.2d
+	WORD $0x4e63cfcd // fmla v13.2d, v30.2d, v3.2d
 	FMOVQ 320(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	WORD $0x4e62cd8e // fmla v14.2d, v12.2d, v2.2d
+	WORD $0x4e63cdaf // fmla v15.2d, v13.2d, v3.2d
 	FMOVQ 352(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	WORD $0x4e62cdcc // fmla v12.2d, v14.2d, v2.2d
+	WORD $0x4e63cded // fmla v13.2d, v15.2d, v3.2d
 	FMOVQ 384(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	WORD $0x4e62cd8e // fmla v14.2d, v12.2d, v2.2d
+	WORD $0x4e63cdaf // fmla v15.2d, v13.2d, v3.2d
 	FMOVQ 416(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	WORD $0x4e62cdcc // fmla v12.2d, v14.2d, v2.2d
+	WORD $0x4e63cded // fmla v13.2d, v15.2d, v3.2d
 	FMOVQ 448(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	VTBL V6.B16, [V24.B16, V25.B16], V12.B16
-	VTBL V7.B16, [V24.B16, V25.B16], V13.B16
-	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
-	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
+	WORD $0x4e62cd8e // fmla v14.2d, v12.2d, v2.2d
+	WORD $0x4e63cdaf // fmla v15.2d, v13.2d, v3.2d
+	VTBL V8.B16, [V28.B16, V29.B16], V12.B16
+	VTBL V9.B16, [V28.B16, V29.B16], V13.B16
+	WORD $0x4e6cd44c // fadd v12.2d, v2.2d, v12.2d
+	WORD $0x4e6dd46d // fadd v13.2d, v3.2d, v13.2d
 	WORD $0x4e6ecd4c // fmla v12.2d, v10.2d, v14.2d
 	WORD $0x4e6fcd6d // fmla v13.2d, v11.2d, v15.2d
-	WORD $0x6ee2e7a2 // fcmgt v2.2d, v29.2d, v2.2d
-	WORD $0x6ee3e7a3 // fcmgt v3.2d, v29.2d, v3.2d
-	FMOVQ 800(R8), F31
-	WORD $0x4e7fd48e // fadd v14.2d, v4.2d, v31.2d
-	WORD $0x4e7fd4af // fadd v15.2d, v5.2d, v31.2d
-	VBSL V4.B16, V14.B16, V2.B16
-	VBSL V5.B16, V15.B16, V3.B16
-	VTBL V6.B16, [V26.B16, V27.B16], V6.B16
-	VTBL V7.B16, [V26.B16, V27.B16], V7.B16
-	VSHL $50, V2.D2, V2.D2
-	VSHL $50, V3.D2, V3.D2
-	VADD V2.D2, V6.D2, V2.D2
-	VADD V3.D2, V7.D2, V3.D2
-	VMOV V2.B16, V6.B16
-	VMOV V3.B16, V7.B16
-	WORD $0x4e6ccc46 // fmla v6.2d, v2.2d, v12.2d
-	WORD $0x4e6dcc67 // fmla v7.2d, v3.2d, v13.2d
-	WORD $0x4ee6d444 // fsub v4.2d, v2.2d, v6.2d
-	WORD $0x4ee7d465 // fsub v5.2d, v3.2d, v7.2d
+	FMOVQ 32(R8), F30
+	FMOVQ 48(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V8.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V9.B16
+	VSHL $50, V6.D2, V6.D2
+	VSHL $50, V7.D2, V7.D2
+	VADD V6.D2, V8.D2, V6.D2
+	VADD V7.D2, V9.D2, V7.D2
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e6cccc8 // fmla v8.2d, v6.2d, v12.2d
+	WORD $0x4e6dcce9 // fmla v9.2d, v7.2d, v13.2d
+	WORD $0x4ee8d4ce // fsub v14.2d, v6.2d, v8.2d
+	WORD $0x4ee9d4ef // fsub v15.2d, v7.2d, v9.2d
 	FMOVQ 1344(R8), F30
-	WORD $0x6ee0e7ce // fcmgt v14.2d, v30.2d, v0.2d
-	VBSL V0.B16, V30.B16, V14.B16
-	WORD $0x6ee1e7cf // fcmgt v15.2d, v30.2d, v1.2d
-	VBSL V1.B16, V30.B16, V15.B16
+	WORD $0x6ee0e7ca // fcmgt v10.2d, v30.2d, v0.2d
+	VBSL V0.B16, V30.B16, V10.B16
+	WORD $0x6ee1e7cb // fcmgt v11.2d, v30.2d, v1.2d
+	VBSL V1.B16, V30.B16, V11.B16
 	FMOVQ 1376(R8), F30
-	WORD $0x4eeef7ce // fmin v14.2d, v30.2d, v14.2d
-	WORD $0x4eeff7cf // fmin v15.2d, v30.2d, v15.2d
-	WORD $0x6ee6e5ca // fcmgt v10.2d, v14.2d, v6.2d
-	VBSL V6.B16, V14.B16, V10.B16
-	WORD $0x6ee7e5eb // fcmgt v11.2d, v15.2d, v7.2d
-	VBSL V7.B16, V15.B16, V11.B16
-	WORD $0x6eeee4c8 // fcmgt v8.2d, v6.2d, v14.2d
-	VBSL V6.B16, V14.B16, V8.B16
-	WORD $0x6eefe4e9 // fcmgt v9.2d, v7.2d, v15.2d
-	VBSL V7.B16, V15.B16, V9.B16
-	WORD $0x4e68d54e // fadd v14.2d, v10.2d, v8.2d
-	WORD $0x4e69d56f // fadd v15.2d, v11.2d, v9.2d
-	WORD $0x4eead5ca // fsub v10.2d, v14.2d, v10.2d
-	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
-	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
-	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
+	WORD $0x4eeaf7ca // fmin v10.2d, v30.2d, v10.2d
+	WORD $0x4eebf7cb // fmin v11.2d, v30.2d, v11.2d
+	WORD $0x6ee8e542 // fcmgt v2.2d, v10.2d, v8.2d
+	VBSL V8.B16, V10.B16, V2.B16
+	WORD $0x6ee9e563 // fcmgt v3.2d, v11.2d, v9.2d
+	VBSL V9.B16, V11.B16, V3.B16
+	WORD $0x6eeae510 // fcmgt v16.2d, v8.2d, v10.2d
+	VBSL V8.B16, V10.B16, V16.B16
+	WORD $0x6eebe531 // fcmgt v17.2d, v9.2d, v11.2d
+	VBSL V9.B16, V11.B16, V17.B16
+	WORD $0x4e70d44a // fadd v10.2d, v2.2d, v16.2d
+	WORD $0x4e71d46b // fadd v11.2d, v3.2d, v17.2d
+	WORD $0x4ee2d542 // fsub v2.2d, v10.2d, v2.2d
+	WORD $0x4ee3d563 // fsub v3.2d, v11.2d, v3.2d
+	WORD $0x4ee2d602 // fsub v2.2d, v16.2d, v2.2d
+	WORD $0x4ee3d623 // fsub v3.2d, v17.2d, v3.2d
 	FMOVQ 1408(R8), F31
-	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
-	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
-	WORD $0x6e68dd10 // fmul v16.2d, v8.2d, v8.2d
-	WORD $0x6e69dd31 // fmul v17.2d, v9.2d, v9.2d
+	WORD $0x4effd510 // fsub v16.2d, v8.2d, v31.2d
+	WORD $0x4effd531 // fsub v17.2d, v9.2d, v31.2d
+	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
+	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	FMOVQ 1440(R8), F30
-	FMOVQ 1472(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e70cfd2 // fmla v18.2d, v30.2d, v16.2d
-	WORD $0x4e71cfd3 // fmla v19.2d, v30.2d, v17.2d
-	FMOVQ 1504(R8), F20
+	FMOVQ 1472(R8), F20
 	VMOV V20.B16, V21.B16
-	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
-	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1536(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1568(R8), F20
+	WORD $0x4e72cfd4 // fmla v20.2d, v30.2d, v18.2d
+	WORD $0x4e73cfd5 // fmla v21.2d, v30.2d, v19.2d
+	FMOVQ 1504(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e72ce96 // fmla v22.2d, v20.2d, v18.2d
+	WORD $0x4e73ceb7 // fmla v23.2d, v21.2d, v19.2d
+	FMOVQ 1536(R8), F20
 	VMOV V20.B16, V21.B16
-	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
-	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1600(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1632(R8), F20
+	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
+	FMOVQ 1568(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e72ce96 // fmla v22.2d, v20.2d, v18.2d
+	WORD $0x4e73ceb7 // fmla v23.2d, v21.2d, v19.2d
+	FMOVQ 1600(R8), F20
 	VMOV V20.B16, V21.B16
-	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
-	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1664(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1696(R8), F20
+	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
+	FMOVQ 1632(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e72ce96 // fmla v22.2d, v20.2d, v18.2d
+	WORD $0x4e73ceb7 // fmla v23.2d, v21.2d, v19.2d
+	FMOVQ 1664(R8), F20
 	VMOV V20.B16, V21.B16
-	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
-	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1728(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
+	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
+	FMOVQ 1696(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e72ce96 // fmla v22.2d, v20.2d, v18.2d
+	WORD $0x4e73ceb7 // fmla v23.2d, v21.2d, v19.2d
+	FMOVQ 1728(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
 	FMOVQ 1760(R8), F30
-	FMOVQ 1792(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e70cfd4 // fmla v20.2d, v30.2d, v16.2d
-	WORD $0x4e71cfd5 // fmla v21.2d, v30.2d, v17.2d
-	FMOVQ 1824(R8), F22
+	FMOVQ 1792(R8), F22
 	VMOV V22.B16, V23.B16
-	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 1856(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
-	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 1888(R8), F22
+	WORD $0x4e72cfd6 // fmla v22.2d, v30.2d, v18.2d
+	WORD $0x4e73cfd7 // fmla v23.2d, v30.2d, v19.2d
+	FMOVQ 1824(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
+	WORD $0x4e73cef9 // fmla v25.2d, v23.2d, v19.2d
+	FMOVQ 1856(R8), F22
 	VMOV V22.B16, V23.B16
-	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 1920(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
-	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 1952(R8), F22
+	WORD $0x4e72cf16 // fmla v22.2d, v24.2d, v18.2d
+	WORD $0x4e73cf37 // fmla v23.2d, v25.2d, v19.2d
+	FMOVQ 1888(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
+	WORD $0x4e73cef9 // fmla v25.2d, v23.2d, v19.2d
+	FMOVQ 1920(R8), F22
 	VMOV V22.B16, V23.B16
-	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 1984(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
-	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 2016(R8), F22
+	WORD $0x4e72cf16 // fmla v22.2d, v24.2d, v18.2d
+	WORD $0x4e73cf37 // fmla v23.2d, v25.2d, v19.2d
+	FMOVQ 1952(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
+	WORD $0x4e73cef9 // fmla v25.2d, v23.2d, v19.2d
+	FMOVQ 1984(R8), F22
 	VMOV V22.B16, V23.B16
-	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 2048(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
-	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 2080(R8), F22
+	WORD $0x4e72cf16 // fmla v22.2d, v24.2d, v18.2d
+	WORD $0x4e73cf37 // fmla v23.2d, v25.2d, v19.2d
+	FMOVQ 2016(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
+	WORD $0x4e73cef9 // fmla v25.2d, v23.2d, v19.2d
+	FMOVQ 2048(R8), F22
 	VMOV V22.B16, V23.B16
-	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
-	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	WORD $0x4e68ce56 // fmla v22.2d, v18.2d, v8.2d
-	WORD $0x4e69ce77 // fmla v23.2d, v19.2d, v9.2d
-	FMOVQ 2112(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e76cd12 // fmla v18.2d, v8.2d, v22.2d
-	WORD $0x4e77cd33 // fmla v19.2d, v9.2d, v23.2d
+	WORD $0x4e72cf16 // fmla v22.2d, v24.2d, v18.2d
+	WORD $0x4e73cf37 // fmla v23.2d, v25.2d, v19.2d
+	FMOVQ 2080(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
+	WORD $0x4e73cef9 // fmla v25.2d, v23.2d, v19.2d
+	WORD $0x4e70ce98 // fmla v24.2d, v20.2d, v16.2d
+	WORD $0x4e71ceb9 // fmla v25.2d, v21.2d, v17.2d
+	FMOVQ 2112(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e78ce14 // fmla v20.2d, v16.2d, v24.2d
+	WORD $0x4e79ce35 // fmla v21.2d, v17.2d, v25.2d
 	FMOVQ 2112(R8), F30
-	WORD $0x4ef2d7d0 // fsub v16.2d, v30.2d, v18.2d
-	WORD $0x4ef3d7d1 // fsub v17.2d, v30.2d, v19.2d
-	WORD $0x4e76cd10 // fmla v16.2d, v8.2d, v22.2d
-	WORD $0x4e77cd31 // fmla v17.2d, v9.2d, v23.2d
-	WORD $0x6e66dcd6 // fmul v22.2d, v6.2d, v6.2d
-	WORD $0x6e67dcf7 // fmul v23.2d, v7.2d, v7.2d
-	WORD $0x4e72ceca // fmla v10.2d, v22.2d, v18.2d
-	WORD $0x4e73ceeb // fmla v11.2d, v23.2d, v19.2d
-	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
-	WORD $0x4e6bd5eb // fadd v11.2d, v15.2d, v11.2d
-	WORD $0x6ee0e7ae // fcmgt v14.2d, v29.2d, v0.2d
-	WORD $0x6ee1e7af // fcmgt v15.2d, v29.2d, v1.2d
-	FMOVQ 832(R8), F30
-	FMOVQ 672(R8), F31
-	VBSL V31.B16, V30.B16, V14.B16
-	VBSL V31.B16, V30.B16, V15.B16
-	WORD $0x6e6edd4e // fmul v14.2d, v10.2d, v14.2d
-	WORD $0x6e6fdd6f // fmul v15.2d, v11.2d, v15.2d
-	WORD $0x6ee0e5ca // fcmgt v10.2d, v14.2d, v0.2d
-	VBSL V0.B16, V14.B16, V10.B16
-	WORD $0x6ee1e5eb // fcmgt v11.2d, v15.2d, v1.2d
-	VBSL V1.B16, V15.B16, V11.B16
+	WORD $0x4ef4d7d2 // fsub v18.2d, v30.2d, v20.2d
+	WORD $0x4ef5d7d3 // fsub v19.2d, v30.2d, v21.2d
+	WORD $0x4e78ce12 // fmla v18.2d, v16.2d, v24.2d
+	WORD $0x4e79ce33 // fmla v19.2d, v17.2d, v25.2d
+	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
+	WORD $0x6e69dd39 // fmul v25.2d, v9.2d, v9.2d
+	WORD $0x4e74cf02 // fmla v2.2d, v24.2d, v20.2d
+	WORD $0x4e75cf23 // fmla v3.2d, v25.2d, v21.2d
+	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
+	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
+	WORD $0x6ee0e44a // fcmgt v10.2d, v2.2d, v0.2d
+	VBSL V0.B16, V2.B16, V10.B16
+	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V11.B16
+	VORR V5.B16, V4.B16, V30.B16
+	VMOV V30.D[0], R9
+	VMOV V30.D[1], R10
+	ORR R9, R10
+	CBNZ R10, softplus_far
+softplus_near:
 	FSTPQ.P (F10, F11), 32(R4)
 	SUB $4, R3
 	CBNZ R3, softplus_loop
 	RET
+softplus_far:
+	FLDPQ -32(R6), (F0, F1)
+	FMOVQ 704(R8), F31
+	VORR V31.B16, V0.B16, V2.B16
+	VORR V31.B16, V1.B16, V3.B16
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
+	FMOVQ 768(R8), F30
+	WORD $0x4e62f7c2 // fmax v2.2d, v30.2d, v2.2d
+	WORD $0x4e63f7c3 // fmax v3.2d, v30.2d, v3.2d
+	FMOVQ 160(R8), F31
+	FMOVQ 64(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e7fcc46 // fmla v6.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc67 // fmla v7.2d, v3.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
+	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
+	FMOVQ 224(R8), F31
+	VMOV V2.B16, V12.B16
+	VMOV V3.B16, V13.B16
+	WORD $0x4effcd0c // fmls v12.2d, v8.2d, v31.2d
+	WORD $0x4effcd2d // fmls v13.2d, v9.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcd0c // fmls v12.2d, v8.2d, v31.2d
+	WORD $0x4effcd2d // fmls v13.2d, v9.2d, v31.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $3, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $3, V9.B16, V9.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
+	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6ccfd0 // fmla v16.2d, v30.2d, v12.2d
+	WORD $0x4e6dcfd1 // fmla v17.2d, v30.2d, v13.2d
+	FMOVQ 320(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6cce12 // fmla v18.2d, v16.2d, v12.2d
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	FMOVQ 352(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6cce50 // fmla v16.2d, v18.2d, v12.2d
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	FMOVQ 384(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6cce12 // fmla v18.2d, v16.2d, v12.2d
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	FMOVQ 416(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6cce50 // fmla v16.2d, v18.2d, v12.2d
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	FMOVQ 448(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6cce12 // fmla v18.2d, v16.2d, v12.2d
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	FMOVQ (R8), F30
+	FMOVQ 16(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V16.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V17.B16
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd0 // fmla v16.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf1 // fmla v17.2d, v15.2d, v19.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e2 // fcmgt v2.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e3 // fcmgt v3.2d, v31.2d, v3.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd4d2 // fadd v18.2d, v6.2d, v31.2d
+	WORD $0x4e7fd4f3 // fadd v19.2d, v7.2d, v31.2d
+	VBSL V6.B16, V18.B16, V2.B16
+	VBSL V7.B16, V19.B16, V3.B16
+	FMOVQ 32(R8), F30
+	FMOVQ 48(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V8.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V9.B16
+	VSHL $50, V2.D2, V2.D2
+	VSHL $50, V3.D2, V3.D2
+	VADD V2.D2, V8.D2, V2.D2
+	VADD V3.D2, V9.D2, V3.D2
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4e70cc48 // fmla v8.2d, v2.2d, v16.2d
+	WORD $0x4e71cc69 // fmla v9.2d, v3.2d, v17.2d
+	WORD $0x4ee8d446 // fsub v6.2d, v2.2d, v8.2d
+	WORD $0x4ee9d467 // fsub v7.2d, v3.2d, v9.2d
+	FMOVQ 1344(R8), F30
+	WORD $0x6ee0e7d2 // fcmgt v18.2d, v30.2d, v0.2d
+	VBSL V0.B16, V30.B16, V18.B16
+	WORD $0x6ee1e7d3 // fcmgt v19.2d, v30.2d, v1.2d
+	VBSL V1.B16, V30.B16, V19.B16
+	FMOVQ 1376(R8), F30
+	WORD $0x4ef2f7d2 // fmin v18.2d, v30.2d, v18.2d
+	WORD $0x4ef3f7d3 // fmin v19.2d, v30.2d, v19.2d
+	WORD $0x6ee8e64e // fcmgt v14.2d, v18.2d, v8.2d
+	VBSL V8.B16, V18.B16, V14.B16
+	WORD $0x6ee9e66f // fcmgt v15.2d, v19.2d, v9.2d
+	VBSL V9.B16, V19.B16, V15.B16
+	WORD $0x6ef2e50c // fcmgt v12.2d, v8.2d, v18.2d
+	VBSL V8.B16, V18.B16, V12.B16
+	WORD $0x6ef3e52d // fcmgt v13.2d, v9.2d, v19.2d
+	VBSL V9.B16, V19.B16, V13.B16
+	WORD $0x4e6cd5d2 // fadd v18.2d, v14.2d, v12.2d
+	WORD $0x4e6dd5f3 // fadd v19.2d, v15.2d, v13.2d
+	WORD $0x4eeed64e // fsub v14.2d, v18.2d, v14.2d
+	WORD $0x4eefd66f // fsub v15.2d, v19.2d, v15.2d
+	WORD $0x4eeed58e // fsub v14.2d, v12.2d, v14.2d
+	WORD $0x4eefd5af // fsub v15.2d, v13.2d, v15.2d
+	FMOVQ 1408(R8), F31
+	WORD $0x4effd50c // fsub v12.2d, v8.2d, v31.2d
+	WORD $0x4effd52d // fsub v13.2d, v9.2d, v31.2d
+	WORD $0x6e6cdd94 // fmul v20.2d, v12.2d, v12.2d
+	WORD $0x6e6dddb5 // fmul v21.2d, v13.2d, v13.2d
+	FMOVQ 1440(R8), F30
+	FMOVQ 1472(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e74cfd6 // fmla v22.2d, v30.2d, v20.2d
+	WORD $0x4e75cfd7 // fmla v23.2d, v30.2d, v21.2d
+	FMOVQ 1504(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	FMOVQ 1536(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
+	FMOVQ 1568(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	FMOVQ 1600(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
+	FMOVQ 1632(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	FMOVQ 1664(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
+	FMOVQ 1696(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	FMOVQ 1728(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
+	FMOVQ 1760(R8), F30
+	FMOVQ 1792(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74cfd8 // fmla v24.2d, v30.2d, v20.2d
+	WORD $0x4e75cfd9 // fmla v25.2d, v30.2d, v21.2d
+	FMOVQ 1824(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e74cf1a // fmla v26.2d, v24.2d, v20.2d
+	WORD $0x4e75cf3b // fmla v27.2d, v25.2d, v21.2d
+	FMOVQ 1856(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
+	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
+	FMOVQ 1888(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e74cf1a // fmla v26.2d, v24.2d, v20.2d
+	WORD $0x4e75cf3b // fmla v27.2d, v25.2d, v21.2d
+	FMOVQ 1920(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
+	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
+	FMOVQ 1952(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e74cf1a // fmla v26.2d, v24.2d, v20.2d
+	WORD $0x4e75cf3b // fmla v27.2d, v25.2d, v21.2d
+	FMOVQ 1984(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
+	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
+	FMOVQ 2016(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e74cf1a // fmla v26.2d, v24.2d, v20.2d
+	WORD $0x4e75cf3b // fmla v27.2d, v25.2d, v21.2d
+	FMOVQ 2048(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
+	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
+	FMOVQ 2080(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e74cf1a // fmla v26.2d, v24.2d, v20.2d
+	WORD $0x4e75cf3b // fmla v27.2d, v25.2d, v21.2d
+	WORD $0x4e6cceda // fmla v26.2d, v22.2d, v12.2d
+	WORD $0x4e6dcefb // fmla v27.2d, v23.2d, v13.2d
+	FMOVQ 2112(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e7acd96 // fmla v22.2d, v12.2d, v26.2d
+	WORD $0x4e7bcdb7 // fmla v23.2d, v13.2d, v27.2d
+	FMOVQ 2112(R8), F30
+	WORD $0x4ef6d7d4 // fsub v20.2d, v30.2d, v22.2d
+	WORD $0x4ef7d7d5 // fsub v21.2d, v30.2d, v23.2d
+	WORD $0x4e7acd94 // fmla v20.2d, v12.2d, v26.2d
+	WORD $0x4e7bcdb5 // fmla v21.2d, v13.2d, v27.2d
+	WORD $0x6e68dd1a // fmul v26.2d, v8.2d, v8.2d
+	WORD $0x6e69dd3b // fmul v27.2d, v9.2d, v9.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x4e77cf6f // fmla v15.2d, v27.2d, v23.2d
+	WORD $0x4e6ed64e // fadd v14.2d, v18.2d, v14.2d
+	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee0e7f2 // fcmgt v18.2d, v31.2d, v0.2d
+	WORD $0x6ee1e7f3 // fcmgt v19.2d, v31.2d, v1.2d
+	FMOVQ 832(R8), F30
+	FMOVQ 672(R8), F31
+	VBSL V31.B16, V30.B16, V18.B16
+	VBSL V31.B16, V30.B16, V19.B16
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	WORD $0x6e73ddf3 // fmul v19.2d, v15.2d, v19.2d
+	WORD $0x6ee0e64e // fcmgt v14.2d, v18.2d, v0.2d
+	VBSL V0.B16, V18.B16, V14.B16
+	WORD $0x6ee1e66f // fcmgt v15.2d, v19.2d, v1.2d
+	VBSL V1.B16, V19.B16, V15.B16
+	VBSL V10.B16, V14.B16, V4.B16
+	VBSL V11.B16, V15.B16, V5.B16
+	VMOV V4.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	JMP softplus_near
 elu:
 	ADD $40, R0, R1
 	VLD1R (R1), [V14.D2]
@@ -825,15 +1306,15 @@ elu:
 	FMOVQ 2176(R8), F18
 	FMOVQ 2208(R8), F19
 	FMOVQ 2240(R8), F20
-	FMOVQ 2272(R8), F21
-	FMOVQ 2304(R8), F22
-	FMOVQ 2336(R8), F23
-	FMOVQ 2368(R8), F24
-	FMOVQ 2400(R8), F25
-	FMOVQ 2432(R8), F26
-	FMOVQ 2464(R8), F27
-	FMOVQ 2496(R8), F28
-	FMOVQ 2528(R8), F29
+	FMOVQ 672(R8), F21
+	FMOVQ 2272(R8), F22
+	FMOVQ 2304(R8), F23
+	FMOVQ 2336(R8), F24
+	FMOVQ 2368(R8), F25
+	FMOVQ 2400(R8), F26
+	FMOVQ 2432(R8), F27
+	FMOVQ 2464(R8), F28
+	FMOVQ 2496(R8), F29
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x6eefe402 // fcmgt v2.2d, v0.2d, v15.2d
@@ -854,32 +1335,32 @@ elu_loop:
 	WORD $0x4ef3cce3 // fmls v3.2d, v7.2d, v19.2d
 	WORD $0x6e62dc46 // fmul v6.2d, v2.2d, v2.2d
 	WORD $0x6e63dc67 // fmul v7.2d, v3.2d, v3.2d
-	VMOV V22.B16, V8.B16
-	VMOV V22.B16, V9.B16
-	WORD $0x4e66cea8 // fmla v8.2d, v21.2d, v6.2d
-	WORD $0x4e67cea9 // fmla v9.2d, v21.2d, v7.2d
-	VMOV V23.B16, V10.B16
-	VMOV V23.B16, V11.B16
+	VMOV V23.B16, V8.B16
+	VMOV V23.B16, V9.B16
+	WORD $0x4e66cec8 // fmla v8.2d, v22.2d, v6.2d
+	WORD $0x4e67cec9 // fmla v9.2d, v22.2d, v7.2d
+	VMOV V24.B16, V10.B16
+	VMOV V24.B16, V11.B16
 	WORD $0x4e66cd0a // fmla v10.2d, v8.2d, v6.2d
 	WORD $0x4e67cd2b // fmla v11.2d, v9.2d, v7.2d
-	VMOV V24.B16, V8.B16
-	VMOV V24.B16, V9.B16
+	VMOV V25.B16, V8.B16
+	VMOV V25.B16, V9.B16
 	WORD $0x4e66cd48 // fmla v8.2d, v10.2d, v6.2d
 	WORD $0x4e67cd69 // fmla v9.2d, v11.2d, v7.2d
-	VMOV V25.B16, V10.B16
-	VMOV V25.B16, V11.B16
+	VMOV V26.B16, V10.B16
+	VMOV V26.B16, V11.B16
 	WORD $0x4e66cd0a // fmla v10.2d, v8.2d, v6.2d
 	WORD $0x4e67cd2b // fmla v11.2d, v9.2d, v7.2d
-	VMOV V27.B16, V8.B16
-	VMOV V27.B16, V9.B16
-	WORD $0x4e66cf48 // fmla v8.2d, v26.2d, v6.2d
-	WORD $0x4e67cf49 // fmla v9.2d, v26.2d, v7.2d
-	VMOV V28.B16, V12.B16
-	VMOV V28.B16, V13.B16
+	VMOV V28.B16, V8.B16
+	VMOV V28.B16, V9.B16
+	WORD $0x4e66cf68 // fmla v8.2d, v27.2d, v6.2d
+	WORD $0x4e67cf69 // fmla v9.2d, v27.2d, v7.2d
+	VMOV V29.B16, V12.B16
+	VMOV V29.B16, V13.B16
 	WORD $0x4e66cd0c // fmla v12.2d, v8.2d, v6.2d
 	WORD $0x4e67cd2d // fmla v13.2d, v9.2d, v7.2d
-	VMOV V29.B16, V8.B16
-	VMOV V29.B16, V9.B16
+	FMOVQ 2528(R8), F8
+	VMOV V8.B16, V9.B16
 	WORD $0x4e66cd88 // fmla v8.2d, v12.2d, v6.2d
 	WORD $0x4e67cda9 // fmla v9.2d, v13.2d, v7.2d
 	FMOVQ 2560(R8), F12
@@ -896,9 +1377,8 @@ elu_loop:
 	WORD $0x4e69cce3 // fmla v3.2d, v7.2d, v9.2d
 	VSHL $52, V4.D2, V4.D2
 	VSHL $52, V5.D2, V5.D2
-	FMOVQ 672(R8), F31
-	WORD $0x4effd488 // fsub v8.2d, v4.2d, v31.2d
-	WORD $0x4effd4a9 // fsub v9.2d, v5.2d, v31.2d
+	WORD $0x4ef5d488 // fsub v8.2d, v4.2d, v21.2d
+	WORD $0x4ef5d4a9 // fsub v9.2d, v5.2d, v21.2d
 	WORD $0x4e62cc88 // fmla v8.2d, v4.2d, v2.2d
 	WORD $0x4e63cca9 // fmla v9.2d, v5.2d, v3.2d
 	WORD $0x6ee0e5e2 // fcmgt v2.2d, v15.2d, v0.2d
@@ -916,8 +1396,8 @@ erf:
 	FMOVQ 16(R8), F25
 	FMOVQ 32(R8), F26
 	FMOVQ 48(R8), F27
-	FMOVQ 736(R8), F28
-	FMOVQ 64(R8), F29
+	FMOVQ 672(R8), F28
+	FMOVQ 704(R8), F29
 erf_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	FMOVQ 896(R8), F31
@@ -932,15 +1412,16 @@ erf_loop:
 	VMOV V5.B16, V7.B16
 	WORD $0x4ee2cc46 // fmls v6.2d, v2.2d, v2.2d
 	WORD $0x4ee3cc67 // fmls v7.2d, v3.2d, v3.2d
-	VORR V28.B16, V4.B16, V8.B16
-	VORR V28.B16, V5.B16, V9.B16
+	VORR V29.B16, V4.B16, V8.B16
+	VORR V29.B16, V5.B16, V9.B16
 	FMOVQ 160(R8), F31
-	VMOV V29.B16, V10.B16
-	VMOV V29.B16, V11.B16
+	FMOVQ 64(R8), F10
+	VMOV V10.B16, V11.B16
 	WORD $0x4e7fcd0a // fmla v10.2d, v8.2d, v31.2d
 	WORD $0x4e7fcd2b // fmla v11.2d, v9.2d, v31.2d
-	WORD $0x4efdd54c // fsub v12.2d, v10.2d, v29.2d
-	WORD $0x4efdd56d // fsub v13.2d, v11.2d, v29.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd54c // fsub v12.2d, v10.2d, v31.2d
+	WORD $0x4effd56d // fsub v13.2d, v11.2d, v31.2d
 	FMOVQ 224(R8), F31
 	WORD $0x4effcd88 // fmls v8.2d, v12.2d, v31.2d
 	WORD $0x4effcda9 // fmls v9.2d, v13.2d, v31.2d
@@ -1137,17 +1618,16 @@ erf_loop:
 	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
 	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
 	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	FMOVQ 672(R8), F20
-	VMOV V20.B16, V21.B16
+	VMOV V28.B16, V20.B16
+	VMOV V28.B16, V21.B16
 	WORD $0x4eeecd54 // fmls v20.2d, v10.2d, v14.2d
 	WORD $0x4eefcd75 // fmls v21.2d, v11.2d, v15.2d
-	FMOVQ 672(R8), F31
-	WORD $0x6ee2e7e2 // fcmgt v2.2d, v31.2d, v2.2d
-	WORD $0x6ee3e7e3 // fcmgt v3.2d, v31.2d, v3.2d
+	WORD $0x6ee2e782 // fcmgt v2.2d, v28.2d, v2.2d
+	WORD $0x6ee3e783 // fcmgt v3.2d, v28.2d, v3.2d
 	VBSL V20.B16, V4.B16, V2.B16
 	VBSL V21.B16, V5.B16, V3.B16
-	VAND V28.B16, V0.B16, V0.B16
-	VAND V28.B16, V1.B16, V1.B16
+	VAND V29.B16, V0.B16, V0.B16
+	VAND V29.B16, V1.B16, V1.B16
 	VORR V0.B16, V2.B16, V0.B16
 	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
@@ -1395,7 +1875,7 @@ gelu_loop:
 	WORD $0x4e77d5f7 // fadd v23.2d, v15.2d, v23.2d
 	WORD $0x4e78cc96 // fmla v22.2d, v4.2d, v24.2d
 	WORD $0x4e79ccb7 // fmla v23.2d, v5.2d, v25.2d
-	FMOVQ 704(R8), F31
+	FMOVQ 736(R8), F31
 	WORD $0x6ef2e7f8 // fcmgt v24.2d, v31.2d, v18.2d
 	WORD $0x6ef3e7f9 // fcmgt v25.2d, v31.2d, v19.2d
 	FMOVQ 800(R8), F31
@@ -1450,15 +1930,15 @@ gelu_loop:
 	FMOVQ 896(R8), F31
 	VAND V31.B16, V18.B16, V18.B16
 	VAND V31.B16, V19.B16, V19.B16
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VAND V31.B16, V0.B16, V22.B16
 	VAND V31.B16, V1.B16, V23.B16
 	VORR V22.B16, V18.B16, V18.B16
 	VORR V23.B16, V19.B16, V19.B16
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VORR V31.B16, V2.B16, V2.B16
 	VORR V31.B16, V3.B16, V3.B16
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VORR V31.B16, V0.B16, V0.B16
 	VORR V31.B16, V1.B16, V1.B16
 	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
@@ -1468,7 +1948,7 @@ gelu_loop:
 	FMOVQ 768(R8), F30
 	WORD $0x6efee658 // fcmgt v24.2d, v18.2d, v30.2d
 	WORD $0x6efee679 // fcmgt v25.2d, v19.2d, v30.2d
-	FMOVQ 704(R8), F31
+	FMOVQ 736(R8), F31
 	WORD $0x6ef2e7f2 // fcmgt v18.2d, v31.2d, v18.2d
 	WORD $0x6ef3e7f3 // fcmgt v19.2d, v31.2d, v19.2d
 	FMOVQ 832(R8), F30
@@ -1495,7 +1975,7 @@ geluTanh:
 	FMOVQ 4512(R8), F29
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
 	FMOVQ 4544(R8), F30
@@ -1614,7 +2094,7 @@ geluTanh_loop:
 	WORD $0x4e73d573 // fadd v19.2d, v11.2d, v19.2d
 	WORD $0x4e74cdd2 // fmla v18.2d, v14.2d, v20.2d
 	WORD $0x4e75cdf3 // fmla v19.2d, v15.2d, v21.2d
-	FMOVQ 704(R8), F31
+	FMOVQ 736(R8), F31
 	WORD $0x6eece7ec // fcmgt v12.2d, v31.2d, v12.2d
 	WORD $0x6eede7ed // fcmgt v13.2d, v31.2d, v13.2d
 	FMOVQ 800(R8), F31
@@ -1637,7 +2117,7 @@ geluTanh_loop:
 	FMOVQ 896(R8), F31
 	VAND V31.B16, V8.B16, V8.B16
 	VAND V31.B16, V9.B16, V9.B16
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VAND V31.B16, V0.B16, V20.B16
 	VAND V31.B16, V1.B16, V21.B16
 	VORR V20.B16, V8.B16, V8.B16
@@ -1670,7 +2150,7 @@ geluTanh_loop:
 	FMOVQ 768(R8), F30
 	WORD $0x6efee516 // fcmgt v22.2d, v8.2d, v30.2d
 	WORD $0x6efee537 // fcmgt v23.2d, v9.2d, v30.2d
-	FMOVQ 704(R8), F31
+	FMOVQ 736(R8), F31
 	WORD $0x6ee8e7e8 // fcmgt v8.2d, v31.2d, v8.2d
 	WORD $0x6ee9e7e9 // fcmgt v9.2d, v31.2d, v9.2d
 	FMOVQ 832(R8), F30
@@ -1688,29 +2168,25 @@ geluTanh_loop:
 	CBNZ R3, geluTanh_loop
 	RET
 mish:
-	FMOVQ (R8), F26
-	FMOVQ 16(R8), F27
-	FMOVQ 32(R8), F28
-	FMOVQ 48(R8), F29
 mish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 736(R8), F31
+	FMOVQ 704(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 768(R8), F30
-	WORD $0x4e62f7c4 // fmax v4.2d, v30.2d, v2.2d
-	WORD $0x4e63f7c5 // fmax v5.2d, v30.2d, v3.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
 	FMOVQ 160(R8), F31
 	FMOVQ 64(R8), F6
 	VMOV V6.B16, V7.B16
-	WORD $0x4e7fcc86 // fmla v6.2d, v4.2d, v31.2d
-	WORD $0x4e7fcca7 // fmla v7.2d, v5.2d, v31.2d
+	WORD $0x4e7fcc46 // fmla v6.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc67 // fmla v7.2d, v3.2d, v31.2d
 	FMOVQ 64(R8), F31
 	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
 	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
 	FMOVQ 224(R8), F31
-	VMOV V4.B16, V10.B16
-	VMOV V5.B16, V11.B16
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
 	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
 	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
 	FMOVQ 192(R8), F31
@@ -1754,32 +2230,28 @@ mish_loop:
 	VMOV V16.B16, V17.B16
 	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
 	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
-	VTBL V8.B16, [V26.B16, V27.B16], V14.B16
-	VTBL V9.B16, [V26.B16, V27.B16], V15.B16
+	FMOVQ (R8), F30
+	FMOVQ 16(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V14.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V15.B16
 	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
 	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
 	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
 	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
-	FMOVQ 704(R8), F31
-	WORD $0x6ee4e7f0 // fcmgt v16.2d, v31.2d, v4.2d
-	WORD $0x6ee5e7f1 // fcmgt v17.2d, v31.2d, v5.2d
-	FMOVQ 800(R8), F31
-	WORD $0x4e7fd4cc // fadd v12.2d, v6.2d, v31.2d
-	WORD $0x4e7fd4ed // fadd v13.2d, v7.2d, v31.2d
-	VBSL V6.B16, V12.B16, V16.B16
-	VBSL V7.B16, V13.B16, V17.B16
-	VTBL V8.B16, [V28.B16, V29.B16], V8.B16
-	VTBL V9.B16, [V28.B16, V29.B16], V9.B16
-	VSHL $50, V16.D2, V16.D2
-	VSHL $50, V17.D2, V17.D2
-	VADD V16.D2, V8.D2, V16.D2
-	VADD V17.D2, V9.D2, V17.D2
-	VMOV V16.B16, V8.B16
-	VMOV V17.B16, V9.B16
-	WORD $0x4e6ece08 // fmla v8.2d, v16.2d, v14.2d
-	WORD $0x4e6fce29 // fmla v9.2d, v17.2d, v15.2d
-	WORD $0x4ee8d606 // fsub v6.2d, v16.2d, v8.2d
-	WORD $0x4ee9d627 // fsub v7.2d, v17.2d, v9.2d
+	FMOVQ 32(R8), F30
+	FMOVQ 48(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V8.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V9.B16
+	VSHL $50, V6.D2, V6.D2
+	VSHL $50, V7.D2, V7.D2
+	VADD V6.D2, V8.D2, V6.D2
+	VADD V7.D2, V9.D2, V7.D2
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e6eccc8 // fmla v8.2d, v6.2d, v14.2d
+	WORD $0x4e6fcce9 // fmla v9.2d, v7.2d, v15.2d
+	WORD $0x4ee8d4d0 // fsub v16.2d, v6.2d, v8.2d
+	WORD $0x4ee9d4f1 // fsub v17.2d, v7.2d, v9.2d
 	WORD $0x4e68d50c // fadd v12.2d, v8.2d, v8.2d
 	WORD $0x4e69d52d // fadd v13.2d, v9.2d, v9.2d
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
@@ -1869,38 +2341,242 @@ mish_loop:
 	WORD $0x4e75d535 // fadd v21.2d, v9.2d, v21.2d
 	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
 	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
-	WORD $0x6e72dc92 // fmul v18.2d, v4.2d, v18.2d
-	WORD $0x6e73dcb3 // fmul v19.2d, v5.2d, v19.2d
+	WORD $0x6e72dc52 // fmul v18.2d, v2.2d, v18.2d
+	WORD $0x6e73dc73 // fmul v19.2d, v3.2d, v19.2d
 	WORD $0x4e78cc52 // fmla v18.2d, v2.2d, v24.2d
 	WORD $0x4e79cc73 // fmla v19.2d, v3.2d, v25.2d
-	FMOVQ 768(R8), F30
-	WORD $0x6efee418 // fcmgt v24.2d, v0.2d, v30.2d
-	WORD $0x6efee439 // fcmgt v25.2d, v1.2d, v30.2d
 	FMOVQ 704(R8), F31
-	WORD $0x6ee0e7e2 // fcmgt v2.2d, v31.2d, v0.2d
-	WORD $0x6ee1e7e3 // fcmgt v3.2d, v31.2d, v1.2d
-	FMOVQ 832(R8), F30
-	FMOVQ 672(R8), F31
-	VBSL V31.B16, V30.B16, V2.B16
-	VBSL V31.B16, V30.B16, V3.B16
-	FMOVQ 1344(R8), F31
-	VBSL V31.B16, V2.B16, V24.B16
-	VBSL V31.B16, V3.B16, V25.B16
-	WORD $0x6e78de58 // fmul v24.2d, v18.2d, v24.2d
-	WORD $0x6e79de79 // fmul v25.2d, v19.2d, v25.2d
-	FMOVQ 736(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
-	VORR V0.B16, V24.B16, V0.B16
-	VORR V1.B16, V25.B16, V1.B16
+	VORR V0.B16, V18.B16, V0.B16
+	VORR V1.B16, V19.B16, V1.B16
+	VORR V5.B16, V4.B16, V30.B16
+	VMOV V30.D[0], R9
+	VMOV V30.D[1], R10
+	ORR R9, R10
+	CBNZ R10, mish_far
+mish_near:
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, mish_loop
 	RET
+mish_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 704(R8), F31
+	VORR V31.B16, V2.B16, V4.B16
+	VORR V31.B16, V3.B16, V5.B16
+	FMOVQ 736(R8), F31
+	WORD $0x6ee4e7e6 // fcmgt v6.2d, v31.2d, v4.2d
+	WORD $0x6ee5e7e7 // fcmgt v7.2d, v31.2d, v5.2d
+	FMOVQ 768(R8), F30
+	WORD $0x4e64f7c8 // fmax v8.2d, v30.2d, v4.2d
+	WORD $0x4e65f7c9 // fmax v9.2d, v30.2d, v5.2d
+	FMOVQ 160(R8), F31
+	FMOVQ 64(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e7fcd0a // fmla v10.2d, v8.2d, v31.2d
+	WORD $0x4e7fcd2b // fmla v11.2d, v9.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd54c // fsub v12.2d, v10.2d, v31.2d
+	WORD $0x4effd56d // fsub v13.2d, v11.2d, v31.2d
+	FMOVQ 224(R8), F31
+	VMOV V8.B16, V14.B16
+	VMOV V9.B16, V15.B16
+	WORD $0x4effcd8e // fmls v14.2d, v12.2d, v31.2d
+	WORD $0x4effcdaf // fmls v15.2d, v13.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcd8e // fmls v14.2d, v12.2d, v31.2d
+	WORD $0x4effcdaf // fmls v15.2d, v13.2d, v31.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V10.B16], V12.B16
+	VSHL $3, V12.B16, V12.B16
+	VTBL V30.B16, [V11.B16], V13.B16
+	VSHL $3, V13.B16, V13.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V12.B16, V12.B16
+	VAND V30.B16, V13.B16, V13.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V12.B16, V12.B16
+	VORR V30.B16, V13.B16, V13.B16
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ecfd2 // fmla v18.2d, v30.2d, v14.2d
+	WORD $0x4e6fcfd3 // fmla v19.2d, v30.2d, v15.2d
+	FMOVQ 320(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	FMOVQ 352(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4e6fceb3 // fmla v19.2d, v21.2d, v15.2d
+	FMOVQ 384(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	FMOVQ 416(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4e6fceb3 // fmla v19.2d, v21.2d, v15.2d
+	FMOVQ 448(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	FMOVQ (R8), F30
+	FMOVQ 16(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V18.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V19.B16
+	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
+	WORD $0x4e73d5f3 // fadd v19.2d, v15.2d, v19.2d
+	WORD $0x4e74ce12 // fmla v18.2d, v16.2d, v20.2d
+	WORD $0x4e75ce33 // fmla v19.2d, v17.2d, v21.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee8e7f4 // fcmgt v20.2d, v31.2d, v8.2d
+	WORD $0x6ee9e7f5 // fcmgt v21.2d, v31.2d, v9.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd550 // fadd v16.2d, v10.2d, v31.2d
+	WORD $0x4e7fd571 // fadd v17.2d, v11.2d, v31.2d
+	VBSL V10.B16, V16.B16, V20.B16
+	VBSL V11.B16, V17.B16, V21.B16
+	FMOVQ 32(R8), F30
+	FMOVQ 48(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V12.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V13.B16
+	VSHL $50, V20.D2, V20.D2
+	VSHL $50, V21.D2, V21.D2
+	VADD V20.D2, V12.D2, V20.D2
+	VADD V21.D2, V13.D2, V21.D2
+	VMOV V20.B16, V12.B16
+	VMOV V21.B16, V13.B16
+	WORD $0x4e72ce8c // fmla v12.2d, v20.2d, v18.2d
+	WORD $0x4e73cead // fmla v13.2d, v21.2d, v19.2d
+	WORD $0x4eecd68a // fsub v10.2d, v20.2d, v12.2d
+	WORD $0x4eedd6ab // fsub v11.2d, v21.2d, v13.2d
+	WORD $0x4e6cd590 // fadd v16.2d, v12.2d, v12.2d
+	WORD $0x4e6dd5b1 // fadd v17.2d, v13.2d, v13.2d
+	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
+	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
+	VMOV V14.B16, V22.B16
+	VMOV V15.B16, V23.B16
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x4e6ccd96 // fmla v22.2d, v12.2d, v12.2d
+	WORD $0x4e6dcdb7 // fmla v23.2d, v13.2d, v13.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4ee0a84c // cmlt v12.2d, v2.2d, #0
+	VBSL V31.B16, V14.B16, V12.B16
+	WORD $0x4ee0a86d // cmlt v13.2d, v3.2d, #0
+	VBSL V31.B16, V15.B16, V13.B16
+	FMOVQ 1344(R8), F31
+	WORD $0x4ee0a858 // cmlt v24.2d, v2.2d, #0
+	VBSL V31.B16, V22.B16, V24.B16
+	WORD $0x4ee0a879 // cmlt v25.2d, v3.2d, #0
+	VBSL V31.B16, V23.B16, V25.B16
+	WORD $0x6eece61a // fcmgt v26.2d, v16.2d, v12.2d
+	VBSL V12.B16, V16.B16, V26.B16
+	WORD $0x6eede63b // fcmgt v27.2d, v17.2d, v13.2d
+	VBSL V13.B16, V17.B16, V27.B16
+	WORD $0x6ef0e59c // fcmgt v28.2d, v12.2d, v16.2d
+	VBSL V12.B16, V16.B16, V28.B16
+	WORD $0x6ef1e5bd // fcmgt v29.2d, v13.2d, v17.2d
+	VBSL V13.B16, V17.B16, V29.B16
+	WORD $0x4e7cd74c // fadd v12.2d, v26.2d, v28.2d
+	WORD $0x4e7dd76d // fadd v13.2d, v27.2d, v29.2d
+	WORD $0x4efad59a // fsub v26.2d, v12.2d, v26.2d
+	WORD $0x4efbd5bb // fsub v27.2d, v13.2d, v27.2d
+	WORD $0x4efad79a // fsub v26.2d, v28.2d, v26.2d
+	WORD $0x4efbd7bb // fsub v27.2d, v29.2d, v27.2d
+	WORD $0x4e78d758 // fadd v24.2d, v26.2d, v24.2d
+	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
+	FMOVQ 3648(R8), F30
+	WORD $0x4ee0a85a // cmlt v26.2d, v2.2d, #0
+	VBSL V14.B16, V30.B16, V26.B16
+	WORD $0x4ee0a87b // cmlt v27.2d, v3.2d, #0
+	VBSL V15.B16, V30.B16, V27.B16
+	WORD $0x4e76d6d6 // fadd v22.2d, v22.2d, v22.2d
+	WORD $0x4e77d6f7 // fadd v23.2d, v23.2d, v23.2d
+	FMOVQ 1344(R8), F30
+	WORD $0x4ee0a84e // cmlt v14.2d, v2.2d, #0
+	VBSL V22.B16, V30.B16, V14.B16
+	WORD $0x4ee0a86f // cmlt v15.2d, v3.2d, #0
+	VBSL V23.B16, V30.B16, V15.B16
+	WORD $0x6efae596 // fcmgt v22.2d, v12.2d, v26.2d
+	VBSL V26.B16, V12.B16, V22.B16
+	WORD $0x6efbe5b7 // fcmgt v23.2d, v13.2d, v27.2d
+	VBSL V27.B16, V13.B16, V23.B16
+	WORD $0x6eece75c // fcmgt v28.2d, v26.2d, v12.2d
+	VBSL V26.B16, V12.B16, V28.B16
+	WORD $0x6eede77d // fcmgt v29.2d, v27.2d, v13.2d
+	VBSL V27.B16, V13.B16, V29.B16
+	WORD $0x4e7cd6da // fadd v26.2d, v22.2d, v28.2d
+	WORD $0x4e7dd6fb // fadd v27.2d, v23.2d, v29.2d
+	WORD $0x4ef6d756 // fsub v22.2d, v26.2d, v22.2d
+	WORD $0x4ef7d777 // fsub v23.2d, v27.2d, v23.2d
+	WORD $0x4ef6d796 // fsub v22.2d, v28.2d, v22.2d
+	WORD $0x4ef7d7b7 // fsub v23.2d, v29.2d, v23.2d
+	WORD $0x4e6ed70e // fadd v14.2d, v24.2d, v14.2d
+	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
+	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
+	WORD $0x4e6fd6ef // fadd v15.2d, v23.2d, v15.2d
+	FMOVQ 672(R8), F30
+	FMOVQ 1312(R8), F31
+	WORD $0x4ee0a856 // cmlt v22.2d, v2.2d, #0
+	VBSL V31.B16, V30.B16, V22.B16
+	WORD $0x4ee0a877 // cmlt v23.2d, v3.2d, #0
+	VBSL V31.B16, V30.B16, V23.B16
+	WORD $0x6e7afed6 // fdiv v22.2d, v22.2d, v26.2d
+	WORD $0x6e7bfef7 // fdiv v23.2d, v23.2d, v27.2d
+	WORD $0x6e76dd9c // fmul v28.2d, v12.2d, v22.2d
+	WORD $0x6e77ddbd // fmul v29.2d, v13.2d, v23.2d
+	FMOVQ 896(R8), F31
+	VAND V31.B16, V28.B16, V16.B16
+	VAND V31.B16, V29.B16, V17.B16
+	WORD $0x4eface0c // fmls v12.2d, v16.2d, v26.2d
+	WORD $0x4efbce2d // fmls v13.2d, v17.2d, v27.2d
+	WORD $0x4eeece0c // fmls v12.2d, v16.2d, v14.2d
+	WORD $0x4eefce2d // fmls v13.2d, v17.2d, v15.2d
+	WORD $0x4e78d598 // fadd v24.2d, v12.2d, v24.2d
+	WORD $0x4e79d5b9 // fadd v25.2d, v13.2d, v25.2d
+	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
+	WORD $0x6e77df37 // fmul v23.2d, v25.2d, v23.2d
+	WORD $0x6e76dd16 // fmul v22.2d, v8.2d, v22.2d
+	WORD $0x6e77dd37 // fmul v23.2d, v9.2d, v23.2d
+	WORD $0x4e7ccc96 // fmla v22.2d, v4.2d, v28.2d
+	WORD $0x4e7dccb7 // fmla v23.2d, v5.2d, v29.2d
+	FMOVQ 768(R8), F30
+	WORD $0x6efee45c // fcmgt v28.2d, v2.2d, v30.2d
+	WORD $0x6efee47d // fcmgt v29.2d, v3.2d, v30.2d
+	FMOVQ 736(R8), F31
+	WORD $0x6ee2e7e4 // fcmgt v4.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e5 // fcmgt v5.2d, v31.2d, v3.2d
+	FMOVQ 832(R8), F30
+	FMOVQ 672(R8), F31
+	VBSL V31.B16, V30.B16, V4.B16
+	VBSL V31.B16, V30.B16, V5.B16
+	FMOVQ 1344(R8), F31
+	VBSL V31.B16, V4.B16, V28.B16
+	VBSL V31.B16, V5.B16, V29.B16
+	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
+	WORD $0x6e7ddefd // fmul v29.2d, v23.2d, v29.2d
+	FMOVQ 704(R8), F31
+	VAND V31.B16, V2.B16, V2.B16
+	VAND V31.B16, V3.B16, V3.B16
+	VORR V2.B16, V28.B16, V2.B16
+	VORR V3.B16, V29.B16, V3.B16
+	VBSL V0.B16, V2.B16, V6.B16
+	VBSL V1.B16, V3.B16, V7.B16
+	VMOV V6.B16, V0.B16
+	VMOV V7.B16, V1.B16
+	JMP mish_near
 softsign:
 	FMOVQ 672(R8), F12
 	FMOVQ 896(R8), F13
-	FMOVQ 736(R8), F14
+	FMOVQ 704(R8), F14
 	FMOVQ 1344(R8), F15
 softsign_loop:
 	FLDPQ.P 32(R6), (F0, F1)
@@ -1961,7 +2637,8 @@ hardSwish:
 	FMOVQ 1344(R8), F12
 	FMOVQ 4672(R8), F13
 	FMOVQ 4704(R8), F14
-	FMOVQ 736(R8), F15
+	FMOVQ 704(R8), F15
+	FMOVQ 672(R8), F16
 hardSwish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e6ad402 // fadd v2.2d, v0.2d, v10.2d
@@ -2133,125 +2810,242 @@ exp_loop:
 	CBNZ R3, exp_loop
 	RET
 sigmoid:
-	FMOVQ 4736(R8), F16
-	FMOVQ 4752(R8), F17
-	FMOVQ 4768(R8), F18
-	FMOVQ 4784(R8), F19
-	FMOVQ 5280(R8), F20
-	FMOVQ 4800(R8), F21
-	FMOVQ 5312(R8), F22
-	FMOVQ 5344(R8), F23
-	FMOVQ 5376(R8), F24
-	FMOVQ 4896(R8), F25
-	FMOVQ 4928(R8), F26
-	FMOVQ 4960(R8), F27
+	FMOVQ 4736(R8), F20
+	FMOVQ 4752(R8), F21
+	FMOVQ 4768(R8), F22
+	FMOVQ 4784(R8), F23
+	FMOVQ 5280(R8), F24
+	FMOVQ 4800(R8), F25
+	FMOVQ 5312(R8), F26
+	FMOVQ 5344(R8), F27
 sigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V23.B16, V0.B16, V2.B16
-	VORR V23.B16, V1.B16, V3.B16
-	WORD $0x4e22f702 // fmax v2.4s, v24.4s, v2.4s
-	WORD $0x4e23f703 // fmax v3.4s, v24.4s, v3.4s
-	VMOV V21.B16, V4.B16
-	VMOV V21.B16, V5.B16
-	WORD $0x4e39cc44 // fmla v4.4s, v2.4s, v25.4s
-	WORD $0x4e39cc65 // fmla v5.4s, v3.4s, v25.4s
-	WORD $0x4eb5d486 // fsub v6.4s, v4.4s, v21.4s
-	WORD $0x4eb5d4a7 // fsub v7.4s, v5.4s, v21.4s
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4ebbccc8 // fmls v8.4s, v6.4s, v27.4s
-	WORD $0x4ebbcce9 // fmls v9.4s, v7.4s, v27.4s
-	WORD $0x4ebaccc8 // fmls v8.4s, v6.4s, v26.4s
-	WORD $0x4ebacce9 // fmls v9.4s, v7.4s, v26.4s
+	VORR V26.B16, V0.B16, V2.B16
+	VORR V26.B16, V1.B16, V3.B16
+	WORD $0x6ea2e764 // fcmgt v4.4s, v27.4s, v2.4s
+	WORD $0x6ea3e765 // fcmgt v5.4s, v27.4s, v3.4s
+	FMOVQ 4896(R8), F29
+	VMOV V25.B16, V6.B16
+	VMOV V25.B16, V7.B16
+	WORD $0x4e3dcc46 // fmla v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dcc67 // fmla v7.4s, v3.4s, v29.4s
+	WORD $0x4eb9d4c8 // fsub v8.4s, v6.4s, v25.4s
+	WORD $0x4eb9d4e9 // fsub v9.4s, v7.4s, v25.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcd02 // fmls v2.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd23 // fmls v3.4s, v9.4s, v29.4s
+	FMOVQ 4928(R8), F29
+	WORD $0x4ebdcd02 // fmls v2.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd23 // fmls v3.4s, v9.4s, v29.4s
 	FMOVQ 5184(R8), F28
-	VTBL V28.B16, [V4.B16], V6.B16
-	VSHL $2, V6.B16, V6.B16
-	VTBL V28.B16, [V5.B16], V7.B16
-	VSHL $2, V7.B16, V7.B16
+	VTBL V28.B16, [V6.B16], V8.B16
+	VSHL $2, V8.B16, V8.B16
+	VTBL V28.B16, [V7.B16], V9.B16
+	VSHL $2, V9.B16, V9.B16
 	FMOVQ 5216(R8), F28
-	VAND V28.B16, V6.B16, V6.B16
-	VAND V28.B16, V7.B16, V7.B16
+	VAND V28.B16, V8.B16, V8.B16
+	VAND V28.B16, V9.B16, V9.B16
 	FMOVQ 5248(R8), F28
-	VORR V28.B16, V6.B16, V6.B16
-	VORR V28.B16, V7.B16, V7.B16
-	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	VORR V28.B16, V8.B16, V8.B16
+	VORR V28.B16, V9.B16, V9.B16
+	WORD $0x6e22dc4a // fmul v10.4s, v2.4s, v2.4s
+	WORD $0x6e23dc6b // fmul v11.4s, v3.4s, v3.4s
 	FMOVQ 4992(R8), F28
 	FMOVQ 5024(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
-	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
+	WORD $0x4e22cf8c // fmla v12.4s, v28.4s, v2.4s
+	WORD $0x4e23cf8d // fmla v13.4s, v28.4s, v3.4s
 	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
-	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
-	VTBL V6.B16, [V16.B16, V17.B16], V12.B16
-	VTBL V7.B16, [V16.B16, V17.B16], V13.B16
-	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
-	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
+	WORD $0x4e22cd8e // fmla v14.4s, v12.4s, v2.4s
+	WORD $0x4e23cdaf // fmla v15.4s, v13.4s, v3.4s
+	VTBL V8.B16, [V20.B16, V21.B16], V12.B16
+	VTBL V9.B16, [V20.B16, V21.B16], V13.B16
+	WORD $0x4e2cd44c // fadd v12.4s, v2.4s, v12.4s
+	WORD $0x4e2dd46d // fadd v13.4s, v3.4s, v13.4s
 	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
-	WORD $0x6ea2e6c2 // fcmgt v2.4s, v22.4s, v2.4s
-	WORD $0x6ea3e6c3 // fcmgt v3.4s, v22.4s, v3.4s
-	FMOVQ 5408(R8), F29
-	WORD $0x4e3dd48e // fadd v14.4s, v4.4s, v29.4s
-	WORD $0x4e3dd4af // fadd v15.4s, v5.4s, v29.4s
-	VBSL V4.B16, V14.B16, V2.B16
-	VBSL V5.B16, V15.B16, V3.B16
-	VTBL V6.B16, [V18.B16, V19.B16], V6.B16
-	VTBL V7.B16, [V18.B16, V19.B16], V7.B16
-	VSHL $20, V2.S4, V2.S4
-	VSHL $20, V3.S4, V3.S4
-	VADD V2.S4, V6.S4, V2.S4
-	VADD V3.S4, V7.S4, V3.S4
-	VMOV V2.B16, V6.B16
-	VMOV V3.B16, V7.B16
-	WORD $0x4e2ccc46 // fmla v6.4s, v2.4s, v12.4s
-	WORD $0x4e2dcc67 // fmla v7.4s, v3.4s, v13.4s
-	WORD $0x4ea6d444 // fsub v4.4s, v2.4s, v6.4s
-	WORD $0x4ea7d465 // fsub v5.4s, v3.4s, v7.4s
-	WORD $0x4e2ccc44 // fmla v4.4s, v2.4s, v12.4s
-	WORD $0x4e2dcc65 // fmla v5.4s, v3.4s, v13.4s
+	VTBL V8.B16, [V22.B16, V23.B16], V8.B16
+	VTBL V9.B16, [V22.B16, V23.B16], V9.B16
+	VSHL $20, V6.S4, V6.S4
+	VSHL $20, V7.S4, V7.S4
+	VADD V6.S4, V8.S4, V6.S4
+	VADD V7.S4, V9.S4, V7.S4
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e2cccc8 // fmla v8.4s, v6.4s, v12.4s
+	WORD $0x4e2dcce9 // fmla v9.4s, v7.4s, v13.4s
+	WORD $0x4ea8d4ce // fsub v14.4s, v6.4s, v8.4s
+	WORD $0x4ea9d4ef // fsub v15.4s, v7.4s, v9.4s
+	WORD $0x4e2cccce // fmla v14.4s, v6.4s, v12.4s
+	WORD $0x4e2dccef // fmla v15.4s, v7.4s, v13.4s
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
-	VBSL V20.B16, V6.B16, V12.B16
+	VBSL V24.B16, V8.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
-	VBSL V20.B16, V7.B16, V13.B16
-	FMOVQ 5440(R8), F29
-	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
-	VBSL V29.B16, V4.B16, V2.B16
-	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
-	VBSL V29.B16, V5.B16, V3.B16
-	WORD $0x4e26d68e // fadd v14.4s, v20.4s, v6.4s
-	WORD $0x4e27d68f // fadd v15.4s, v20.4s, v7.4s
-	WORD $0x4eb4d5ca // fsub v10.4s, v14.4s, v20.4s
-	WORD $0x4eb4d5eb // fsub v11.4s, v15.4s, v20.4s
-	WORD $0x4eaad4ca // fsub v10.4s, v6.4s, v10.4s
-	WORD $0x4eabd4eb // fsub v11.4s, v7.4s, v11.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	WORD $0x6e2efe8a // fdiv v10.4s, v20.4s, v14.4s
-	WORD $0x6e2ffe8b // fdiv v11.4s, v20.4s, v15.4s
-	WORD $0x6e2add86 // fmul v6.4s, v12.4s, v10.4s
-	WORD $0x6e2bdda7 // fmul v7.4s, v13.4s, v11.4s
-	WORD $0x4eaecccc // fmls v12.4s, v6.4s, v14.4s
-	WORD $0x4eafcced // fmls v13.4s, v7.4s, v15.4s
-	WORD $0x4ea4cccc // fmls v12.4s, v6.4s, v4.4s
-	WORD $0x4ea5cced // fmls v13.4s, v7.4s, v5.4s
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	WORD $0x4e2acc46 // fmla v6.4s, v2.4s, v10.4s
-	WORD $0x4e2bcc67 // fmla v7.4s, v3.4s, v11.4s
-	WORD $0x6ea0e6c0 // fcmgt v0.4s, v22.4s, v0.4s
-	WORD $0x6ea1e6c1 // fcmgt v1.4s, v22.4s, v1.4s
-	FMOVQ 5472(R8), F28
-	VBSL V20.B16, V28.B16, V0.B16
-	VBSL V20.B16, V28.B16, V1.B16
-	WORD $0x6e20dcc0 // fmul v0.4s, v6.4s, v0.4s
-	WORD $0x6e21dce1 // fmul v1.4s, v7.4s, v1.4s
-	FSTPQ.P (F0, F1), 32(R4)
+	VBSL V24.B16, V9.B16, V13.B16
+	FMOVQ 5376(R8), F29
+	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
+	VBSL V29.B16, V14.B16, V0.B16
+	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
+	VBSL V29.B16, V15.B16, V1.B16
+	WORD $0x4e28d706 // fadd v6.4s, v24.4s, v8.4s
+	WORD $0x4e29d707 // fadd v7.4s, v24.4s, v9.4s
+	WORD $0x4eb8d4ca // fsub v10.4s, v6.4s, v24.4s
+	WORD $0x4eb8d4eb // fsub v11.4s, v7.4s, v24.4s
+	WORD $0x4eaad50a // fsub v10.4s, v8.4s, v10.4s
+	WORD $0x4eabd52b // fsub v11.4s, v9.4s, v11.4s
+	WORD $0x4e2ed54e // fadd v14.4s, v10.4s, v14.4s
+	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
+	WORD $0x6e26ff0a // fdiv v10.4s, v24.4s, v6.4s
+	WORD $0x6e27ff0b // fdiv v11.4s, v24.4s, v7.4s
+	WORD $0x6e2add88 // fmul v8.4s, v12.4s, v10.4s
+	WORD $0x6e2bdda9 // fmul v9.4s, v13.4s, v11.4s
+	WORD $0x4ea6cd0c // fmls v12.4s, v8.4s, v6.4s
+	WORD $0x4ea7cd2d // fmls v13.4s, v9.4s, v7.4s
+	WORD $0x4eaecd0c // fmls v12.4s, v8.4s, v14.4s
+	WORD $0x4eafcd2d // fmls v13.4s, v9.4s, v15.4s
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
+	WORD $0x4e2acc08 // fmla v8.4s, v0.4s, v10.4s
+	WORD $0x4e2bcc29 // fmla v9.4s, v1.4s, v11.4s
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, sigmoid_far
+sigmoid_near:
+	FSTPQ.P (F8, F9), 32(R4)
 	SUB $8, R3
 	CBNZ R3, sigmoid_loop
 	RET
+sigmoid_far:
+	FLDPQ -32(R6), (F0, F1)
+	FMOVQ 5312(R8), F31
+	VORR V31.B16, V0.B16, V2.B16
+	VORR V31.B16, V1.B16, V3.B16
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
+	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x4e22f7c2 // fmax v2.4s, v30.4s, v2.4s
+	WORD $0x4e23f7c3 // fmax v3.4s, v30.4s, v3.4s
+	FMOVQ 4896(R8), F31
+	FMOVQ 4800(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e3fcc46 // fmla v6.4s, v2.4s, v31.4s
+	WORD $0x4e3fcc67 // fmla v7.4s, v3.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd4ca // fsub v10.4s, v6.4s, v31.4s
+	WORD $0x4ebfd4eb // fsub v11.4s, v7.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V2.B16, V12.B16
+	VMOV V3.B16, V13.B16
+	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
+	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
+	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
+	FMOVQ 5184(R8), F30
+	VTBL V30.B16, [V6.B16], V10.B16
+	VSHL $2, V10.B16, V10.B16
+	VTBL V30.B16, [V7.B16], V11.B16
+	VSHL $2, V11.B16, V11.B16
+	FMOVQ 5216(R8), F30
+	VAND V30.B16, V10.B16, V10.B16
+	VAND V30.B16, V11.B16, V11.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V10.B16, V10.B16
+	VORR V30.B16, V11.B16, V11.B16
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e2ccfd0 // fmla v16.4s, v30.4s, v12.4s
+	WORD $0x4e2dcfd1 // fmla v17.4s, v30.4s, v13.4s
+	FMOVQ 5056(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
+	WORD $0x4e2dce33 // fmla v19.4s, v17.4s, v13.4s
+	FMOVQ 4736(R8), F30
+	FMOVQ 4752(R8), F31
+	VTBL V10.B16, [V30.B16, V31.B16], V16.B16
+	VTBL V11.B16, [V30.B16, V31.B16], V17.B16
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
+	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
+	WORD $0x6ea3e7e3 // fcmgt v3.4s, v31.4s, v3.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd4d2 // fadd v18.4s, v6.4s, v31.4s
+	WORD $0x4e3fd4f3 // fadd v19.4s, v7.4s, v31.4s
+	VBSL V6.B16, V18.B16, V2.B16
+	VBSL V7.B16, V19.B16, V3.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V10.B16, [V30.B16, V31.B16], V10.B16
+	VTBL V11.B16, [V30.B16, V31.B16], V11.B16
+	VSHL $20, V2.S4, V2.S4
+	VSHL $20, V3.S4, V3.S4
+	VADD V2.S4, V10.S4, V2.S4
+	VADD V3.S4, V11.S4, V3.S4
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
+	WORD $0x4e30cc4a // fmla v10.4s, v2.4s, v16.4s
+	WORD $0x4e31cc6b // fmla v11.4s, v3.4s, v17.4s
+	WORD $0x4eaad446 // fsub v6.4s, v2.4s, v10.4s
+	WORD $0x4eabd467 // fsub v7.4s, v3.4s, v11.4s
+	WORD $0x4e30cc46 // fmla v6.4s, v2.4s, v16.4s
+	WORD $0x4e31cc67 // fmla v7.4s, v3.4s, v17.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
+	VBSL V31.B16, V10.B16, V16.B16
+	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
+	VBSL V31.B16, V11.B16, V17.B16
+	FMOVQ 5376(R8), F31
+	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
+	VBSL V31.B16, V6.B16, V2.B16
+	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
+	VBSL V31.B16, V7.B16, V3.B16
+	FMOVQ 5280(R8), F30
+	WORD $0x4e2ad7d2 // fadd v18.4s, v30.4s, v10.4s
+	WORD $0x4e2bd7d3 // fadd v19.4s, v30.4s, v11.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ebfd64e // fsub v14.4s, v18.4s, v31.4s
+	WORD $0x4ebfd66f // fsub v15.4s, v19.4s, v31.4s
+	WORD $0x4eaed54e // fsub v14.4s, v10.4s, v14.4s
+	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
+	FMOVQ 5280(R8), F30
+	WORD $0x6e32ffce // fdiv v14.4s, v30.4s, v18.4s
+	WORD $0x6e33ffcf // fdiv v15.4s, v30.4s, v19.4s
+	WORD $0x6e2ede0a // fmul v10.4s, v16.4s, v14.4s
+	WORD $0x6e2fde2b // fmul v11.4s, v17.4s, v15.4s
+	WORD $0x4eb2cd50 // fmls v16.4s, v10.4s, v18.4s
+	WORD $0x4eb3cd71 // fmls v17.4s, v11.4s, v19.4s
+	WORD $0x4ea6cd50 // fmls v16.4s, v10.4s, v6.4s
+	WORD $0x4ea7cd71 // fmls v17.4s, v11.4s, v7.4s
+	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
+	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
+	WORD $0x4e2ecc4a // fmla v10.4s, v2.4s, v14.4s
+	WORD $0x4e2fcc6b // fmla v11.4s, v3.4s, v15.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea0e7e0 // fcmgt v0.4s, v31.4s, v0.4s
+	WORD $0x6ea1e7e1 // fcmgt v1.4s, v31.4s, v1.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5280(R8), F31
+	VBSL V31.B16, V30.B16, V0.B16
+	VBSL V31.B16, V30.B16, V1.B16
+	WORD $0x6e20dd40 // fmul v0.4s, v10.4s, v0.4s
+	WORD $0x6e21dd61 // fmul v1.4s, v11.4s, v1.4s
+	VBSL V8.B16, V0.B16, V4.B16
+	VBSL V9.B16, V1.B16, V5.B16
+	VMOV V4.B16, V8.B16
+	VMOV V5.B16, V9.B16
+	JMP sigmoid_near
 tanh:
 	FMOVQ 4736(R8), F18
 	FMOVQ 4752(R8), F19
@@ -2379,7 +3173,7 @@ tanh_loop:
 	WORD $0x6ea3e7a3 // fcmgt v3.4s, v29.4s, v3.4s
 	VBSL V16.B16, V4.B16, V2.B16
 	VBSL V17.B16, V5.B16, V3.B16
-	FMOVQ 5344(R8), F29
+	FMOVQ 5312(R8), F29
 	VAND V29.B16, V0.B16, V0.B16
 	VAND V29.B16, V1.B16, V1.B16
 	VORR V0.B16, V2.B16, V0.B16
@@ -2389,32 +3183,30 @@ tanh_loop:
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ 4736(R8), F18
-	FMOVQ 4752(R8), F19
-	FMOVQ 4768(R8), F20
-	FMOVQ 4784(R8), F21
-	FMOVQ 5280(R8), F22
-	FMOVQ 5344(R8), F23
-	FMOVQ 5376(R8), F24
-	FMOVQ 4800(R8), F25
-	FMOVQ 5312(R8), F26
-	FMOVQ 5440(R8), F27
+	FMOVQ 4736(R8), F22
+	FMOVQ 4752(R8), F23
+	FMOVQ 4768(R8), F24
+	FMOVQ 4784(R8), F25
+	FMOVQ 5280(R8), F26
+	FMOVQ 5312(R8), F27
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V23.B16, V0.B16, V2.B16
-	VORR V23.B16, V1.B16, V3.B16
-	WORD $0x4e22f704 // fmax v4.4s, v24.4s, v2.4s
-	WORD $0x4e23f705 // fmax v5.4s, v24.4s, v3.4s
+	VORR V27.B16, V0.B16, V2.B16
+	VORR V27.B16, V1.B16, V3.B16
+	FMOVQ 5344(R8), F29
+	WORD $0x6ea2e7a4 // fcmgt v4.4s, v29.4s, v2.4s
+	WORD $0x6ea3e7a5 // fcmgt v5.4s, v29.4s, v3.4s
 	FMOVQ 4896(R8), F29
-	VMOV V25.B16, V6.B16
-	VMOV V25.B16, V7.B16
-	WORD $0x4e3dcc86 // fmla v6.4s, v4.4s, v29.4s
-	WORD $0x4e3dcca7 // fmla v7.4s, v5.4s, v29.4s
-	WORD $0x4eb9d4c8 // fsub v8.4s, v6.4s, v25.4s
-	WORD $0x4eb9d4e9 // fsub v9.4s, v7.4s, v25.4s
+	FMOVQ 4800(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e3dcc46 // fmla v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dcc67 // fmla v7.4s, v3.4s, v29.4s
+	FMOVQ 4800(R8), F29
+	WORD $0x4ebdd4c8 // fsub v8.4s, v6.4s, v29.4s
+	WORD $0x4ebdd4e9 // fsub v9.4s, v7.4s, v29.4s
 	FMOVQ 4960(R8), F29
-	VMOV V4.B16, V10.B16
-	VMOV V5.B16, V11.B16
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
 	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
 	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
 	FMOVQ 4928(R8), F29
@@ -2442,295 +3234,613 @@ silu_loop:
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
 	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
-	VTBL V8.B16, [V18.B16, V19.B16], V14.B16
-	VTBL V9.B16, [V18.B16, V19.B16], V15.B16
+	VTBL V8.B16, [V22.B16, V23.B16], V14.B16
+	VTBL V9.B16, [V22.B16, V23.B16], V15.B16
 	WORD $0x4e2ed54e // fadd v14.4s, v10.4s, v14.4s
 	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
 	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
 	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
-	WORD $0x6ea4e750 // fcmgt v16.4s, v26.4s, v4.4s
-	WORD $0x6ea5e751 // fcmgt v17.4s, v26.4s, v5.4s
-	FMOVQ 5408(R8), F29
-	WORD $0x4e3dd4cc // fadd v12.4s, v6.4s, v29.4s
-	WORD $0x4e3dd4ed // fadd v13.4s, v7.4s, v29.4s
-	VBSL V6.B16, V12.B16, V16.B16
-	VBSL V7.B16, V13.B16, V17.B16
-	VTBL V8.B16, [V20.B16, V21.B16], V8.B16
-	VTBL V9.B16, [V20.B16, V21.B16], V9.B16
-	VSHL $20, V16.S4, V16.S4
-	VSHL $20, V17.S4, V17.S4
-	VADD V16.S4, V8.S4, V16.S4
-	VADD V17.S4, V9.S4, V17.S4
-	VMOV V16.B16, V8.B16
-	VMOV V17.B16, V9.B16
-	WORD $0x4e2ece08 // fmla v8.4s, v16.4s, v14.4s
-	WORD $0x4e2fce29 // fmla v9.4s, v17.4s, v15.4s
-	WORD $0x4ea8d606 // fsub v6.4s, v16.4s, v8.4s
-	WORD $0x4ea9d627 // fsub v7.4s, v17.4s, v9.4s
-	WORD $0x4e2ece06 // fmla v6.4s, v16.4s, v14.4s
-	WORD $0x4e2fce27 // fmla v7.4s, v17.4s, v15.4s
+	VTBL V8.B16, [V24.B16, V25.B16], V8.B16
+	VTBL V9.B16, [V24.B16, V25.B16], V9.B16
+	VSHL $20, V6.S4, V6.S4
+	VSHL $20, V7.S4, V7.S4
+	VADD V6.S4, V8.S4, V6.S4
+	VADD V7.S4, V9.S4, V7.S4
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e2eccc8 // fmla v8.4s, v6.4s, v14.4s
+	WORD $0x4e2fcce9 // fmla v9.4s, v7.4s, v15.4s
+	WORD $0x4ea8d4d0 // fsub v16.4s, v6.4s, v8.4s
+	WORD $0x4ea9d4f1 // fsub v17.4s, v7.4s, v9.4s
+	WORD $0x4e2eccd0 // fmla v16.4s, v6.4s, v14.4s
+	WORD $0x4e2fccf1 // fmla v17.4s, v7.4s, v15.4s
 	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
 	VBSL V29.B16, V8.B16, V14.B16
 	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
 	VBSL V29.B16, V9.B16, V15.B16
-	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
-	VBSL V27.B16, V6.B16, V16.B16
-	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
-	VBSL V27.B16, V7.B16, V17.B16
-	WORD $0x4e28d6cc // fadd v12.4s, v22.4s, v8.4s
-	WORD $0x4e29d6cd // fadd v13.4s, v22.4s, v9.4s
-	WORD $0x4eb6d58a // fsub v10.4s, v12.4s, v22.4s
-	WORD $0x4eb6d5ab // fsub v11.4s, v13.4s, v22.4s
+	FMOVQ 5376(R8), F29
+	WORD $0x4ea0a806 // cmlt v6.4s, v0.4s, #0
+	VBSL V29.B16, V16.B16, V6.B16
+	WORD $0x4ea0a827 // cmlt v7.4s, v1.4s, #0
+	VBSL V29.B16, V17.B16, V7.B16
+	WORD $0x4e28d74c // fadd v12.4s, v26.4s, v8.4s
+	WORD $0x4e29d74d // fadd v13.4s, v26.4s, v9.4s
+	WORD $0x4ebad58a // fsub v10.4s, v12.4s, v26.4s
+	WORD $0x4ebad5ab // fsub v11.4s, v13.4s, v26.4s
 	WORD $0x4eaad50a // fsub v10.4s, v8.4s, v10.4s
 	WORD $0x4eabd52b // fsub v11.4s, v9.4s, v11.4s
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	WORD $0x6e2cfeca // fdiv v10.4s, v22.4s, v12.4s
-	WORD $0x6e2dfecb // fdiv v11.4s, v22.4s, v13.4s
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	WORD $0x6e2cff4a // fdiv v10.4s, v26.4s, v12.4s
+	WORD $0x6e2dff4b // fdiv v11.4s, v26.4s, v13.4s
 	WORD $0x6e2addc8 // fmul v8.4s, v14.4s, v10.4s
 	WORD $0x6e2bdde9 // fmul v9.4s, v15.4s, v11.4s
 	WORD $0x4eaccd0e // fmls v14.4s, v8.4s, v12.4s
 	WORD $0x4eadcd2f // fmls v15.4s, v9.4s, v13.4s
-	WORD $0x4ea6cd0e // fmls v14.4s, v8.4s, v6.4s
-	WORD $0x4ea7cd2f // fmls v15.4s, v9.4s, v7.4s
-	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
-	WORD $0x4e31d5f1 // fadd v17.4s, v15.4s, v17.4s
-	WORD $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
-	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
-	WORD $0x6e2adc8a // fmul v10.4s, v4.4s, v10.4s
-	WORD $0x6e2bdcab // fmul v11.4s, v5.4s, v11.4s
+	WORD $0x4eb0cd0e // fmls v14.4s, v8.4s, v16.4s
+	WORD $0x4eb1cd2f // fmls v15.4s, v9.4s, v17.4s
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
+	WORD $0x6e2adcca // fmul v10.4s, v6.4s, v10.4s
+	WORD $0x6e2bdceb // fmul v11.4s, v7.4s, v11.4s
+	WORD $0x6e2adc4a // fmul v10.4s, v2.4s, v10.4s
+	WORD $0x6e2bdc6b // fmul v11.4s, v3.4s, v11.4s
 	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
 	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
-	WORD $0x6eb8e408 // fcmgt v8.4s, v0.4s, v24.4s
-	WORD $0x6eb8e429 // fcmgt v9.4s, v1.4s, v24.4s
-	WORD $0x6ea0e742 // fcmgt v2.4s, v26.4s, v0.4s
-	WORD $0x6ea1e743 // fcmgt v3.4s, v26.4s, v1.4s
-	FMOVQ 5472(R8), F28
-	VBSL V22.B16, V28.B16, V2.B16
-	VBSL V22.B16, V28.B16, V3.B16
-	VBSL V27.B16, V2.B16, V8.B16
-	VBSL V27.B16, V3.B16, V9.B16
-	WORD $0x6e28dd48 // fmul v8.4s, v10.4s, v8.4s
-	WORD $0x6e29dd69 // fmul v9.4s, v11.4s, v9.4s
-	VAND V23.B16, V0.B16, V0.B16
-	VAND V23.B16, V1.B16, V1.B16
-	VORR V0.B16, V8.B16, V0.B16
-	VORR V1.B16, V9.B16, V1.B16
+	VAND V27.B16, V0.B16, V0.B16
+	VAND V27.B16, V1.B16, V1.B16
+	VORR V0.B16, V10.B16, V0.B16
+	VORR V1.B16, V11.B16, V1.B16
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, silu_far
+silu_near:
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, silu_loop
 	RET
+silu_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 5312(R8), F31
+	VORR V31.B16, V2.B16, V4.B16
+	VORR V31.B16, V3.B16, V5.B16
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea4e7e6 // fcmgt v6.4s, v31.4s, v4.4s
+	WORD $0x6ea5e7e7 // fcmgt v7.4s, v31.4s, v5.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x4e24f7c8 // fmax v8.4s, v30.4s, v4.4s
+	WORD $0x4e25f7c9 // fmax v9.4s, v30.4s, v5.4s
+	FMOVQ 4896(R8), F31
+	FMOVQ 4800(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
+	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd54c // fsub v12.4s, v10.4s, v31.4s
+	WORD $0x4ebfd56d // fsub v13.4s, v11.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V8.B16, V14.B16
+	VMOV V9.B16, V15.B16
+	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
+	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
+	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
+	FMOVQ 5184(R8), F30
+	VTBL V30.B16, [V10.B16], V12.B16
+	VSHL $2, V12.B16, V12.B16
+	VTBL V30.B16, [V11.B16], V13.B16
+	VSHL $2, V13.B16, V13.B16
+	FMOVQ 5216(R8), F30
+	VAND V30.B16, V12.B16, V12.B16
+	VAND V30.B16, V13.B16, V13.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V12.B16, V12.B16
+	VORR V30.B16, V13.B16, V13.B16
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e2ecfd2 // fmla v18.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfd3 // fmla v19.4s, v30.4s, v15.4s
+	FMOVQ 5056(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2ece54 // fmla v20.4s, v18.4s, v14.4s
+	WORD $0x4e2fce75 // fmla v21.4s, v19.4s, v15.4s
+	FMOVQ 4736(R8), F30
+	FMOVQ 4752(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V18.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V19.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x4e33d5f3 // fadd v19.4s, v15.4s, v19.4s
+	WORD $0x4e34ce12 // fmla v18.4s, v16.4s, v20.4s
+	WORD $0x4e35ce33 // fmla v19.4s, v17.4s, v21.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea8e7f4 // fcmgt v20.4s, v31.4s, v8.4s
+	WORD $0x6ea9e7f5 // fcmgt v21.4s, v31.4s, v9.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd550 // fadd v16.4s, v10.4s, v31.4s
+	WORD $0x4e3fd571 // fadd v17.4s, v11.4s, v31.4s
+	VBSL V10.B16, V16.B16, V20.B16
+	VBSL V11.B16, V17.B16, V21.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V12.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V13.B16
+	VSHL $20, V20.S4, V20.S4
+	VSHL $20, V21.S4, V21.S4
+	VADD V20.S4, V12.S4, V20.S4
+	VADD V21.S4, V13.S4, V21.S4
+	VMOV V20.B16, V12.B16
+	VMOV V21.B16, V13.B16
+	WORD $0x4e32ce8c // fmla v12.4s, v20.4s, v18.4s
+	WORD $0x4e33cead // fmla v13.4s, v21.4s, v19.4s
+	WORD $0x4eacd68a // fsub v10.4s, v20.4s, v12.4s
+	WORD $0x4eadd6ab // fsub v11.4s, v21.4s, v13.4s
+	WORD $0x4e32ce8a // fmla v10.4s, v20.4s, v18.4s
+	WORD $0x4e33ceab // fmla v11.4s, v21.4s, v19.4s
+	FMOVQ 5760(R8), F31
+	WORD $0x4ea0a852 // cmlt v18.4s, v2.4s, #0
+	VBSL V31.B16, V12.B16, V18.B16
+	WORD $0x4ea0a873 // cmlt v19.4s, v3.4s, #0
+	VBSL V31.B16, V13.B16, V19.B16
+	FMOVQ 5376(R8), F31
+	WORD $0x4ea0a854 // cmlt v20.4s, v2.4s, #0
+	VBSL V31.B16, V10.B16, V20.B16
+	WORD $0x4ea0a875 // cmlt v21.4s, v3.4s, #0
+	VBSL V31.B16, V11.B16, V21.B16
+	FMOVQ 5280(R8), F30
+	WORD $0x4e2cd7d0 // fadd v16.4s, v30.4s, v12.4s
+	WORD $0x4e2dd7d1 // fadd v17.4s, v30.4s, v13.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ebfd60e // fsub v14.4s, v16.4s, v31.4s
+	WORD $0x4ebfd62f // fsub v15.4s, v17.4s, v31.4s
+	WORD $0x4eaed58e // fsub v14.4s, v12.4s, v14.4s
+	WORD $0x4eafd5af // fsub v15.4s, v13.4s, v15.4s
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
+	FMOVQ 5280(R8), F30
+	WORD $0x6e30ffce // fdiv v14.4s, v30.4s, v16.4s
+	WORD $0x6e31ffcf // fdiv v15.4s, v30.4s, v17.4s
+	WORD $0x6e2ede4c // fmul v12.4s, v18.4s, v14.4s
+	WORD $0x6e2fde6d // fmul v13.4s, v19.4s, v15.4s
+	WORD $0x4eb0cd92 // fmls v18.4s, v12.4s, v16.4s
+	WORD $0x4eb1cdb3 // fmls v19.4s, v13.4s, v17.4s
+	WORD $0x4eaacd92 // fmls v18.4s, v12.4s, v10.4s
+	WORD $0x4eabcdb3 // fmls v19.4s, v13.4s, v11.4s
+	WORD $0x4e34d654 // fadd v20.4s, v18.4s, v20.4s
+	WORD $0x4e35d675 // fadd v21.4s, v19.4s, v21.4s
+	WORD $0x6e2ede8e // fmul v14.4s, v20.4s, v14.4s
+	WORD $0x6e2fdeaf // fmul v15.4s, v21.4s, v15.4s
+	WORD $0x6e2edd0e // fmul v14.4s, v8.4s, v14.4s
+	WORD $0x6e2fdd2f // fmul v15.4s, v9.4s, v15.4s
+	WORD $0x4e2ccc8e // fmla v14.4s, v4.4s, v12.4s
+	WORD $0x4e2dccaf // fmla v15.4s, v5.4s, v13.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x6ebee44c // fcmgt v12.4s, v2.4s, v30.4s
+	WORD $0x6ebee46d // fcmgt v13.4s, v3.4s, v30.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
+	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5280(R8), F31
+	VBSL V31.B16, V30.B16, V4.B16
+	VBSL V31.B16, V30.B16, V5.B16
+	FMOVQ 5376(R8), F31
+	VBSL V31.B16, V4.B16, V12.B16
+	VBSL V31.B16, V5.B16, V13.B16
+	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
+	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
+	FMOVQ 5312(R8), F31
+	VAND V31.B16, V2.B16, V2.B16
+	VAND V31.B16, V3.B16, V3.B16
+	VORR V2.B16, V12.B16, V2.B16
+	VORR V3.B16, V13.B16, V3.B16
+	VBSL V0.B16, V2.B16, V6.B16
+	VBSL V1.B16, V3.B16, V7.B16
+	VMOV V6.B16, V0.B16
+	VMOV V7.B16, V1.B16
+	JMP silu_near
 softplus:
-	FMOVQ 4736(R8), F20
-	FMOVQ 4752(R8), F21
-	FMOVQ 4768(R8), F22
-	FMOVQ 4784(R8), F23
-	FMOVQ 4800(R8), F24
-	FMOVQ 5056(R8), F25
-	FMOVQ 5312(R8), F26
-	FMOVQ 5792(R8), F27
+	FMOVQ 4736(R8), F24
+	FMOVQ 4752(R8), F25
+	FMOVQ 4768(R8), F26
+	FMOVQ 4784(R8), F27
 softplus_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5344(R8), F29
+	FMOVQ 5312(R8), F29
 	VORR V29.B16, V0.B16, V2.B16
 	VORR V29.B16, V1.B16, V3.B16
-	FMOVQ 5376(R8), F28
-	WORD $0x4e22f782 // fmax v2.4s, v28.4s, v2.4s
-	WORD $0x4e23f783 // fmax v3.4s, v28.4s, v3.4s
+	FMOVQ 5344(R8), F29
+	WORD $0x6ea2e7a4 // fcmgt v4.4s, v29.4s, v2.4s
+	WORD $0x6ea3e7a5 // fcmgt v5.4s, v29.4s, v3.4s
 	FMOVQ 4896(R8), F29
-	VMOV V24.B16, V4.B16
-	VMOV V24.B16, V5.B16
-	WORD $0x4e3dcc44 // fmla v4.4s, v2.4s, v29.4s
-	WORD $0x4e3dcc65 // fmla v5.4s, v3.4s, v29.4s
-	WORD $0x4eb8d486 // fsub v6.4s, v4.4s, v24.4s
-	WORD $0x4eb8d4a7 // fsub v7.4s, v5.4s, v24.4s
+	FMOVQ 4800(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e3dcc46 // fmla v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dcc67 // fmla v7.4s, v3.4s, v29.4s
+	FMOVQ 4800(R8), F29
+	WORD $0x4ebdd4c8 // fsub v8.4s, v6.4s, v29.4s
+	WORD $0x4ebdd4e9 // fsub v9.4s, v7.4s, v29.4s
 	FMOVQ 4960(R8), F29
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4ebdccc8 // fmls v8.4s, v6.4s, v29.4s
-	WORD $0x4ebdcce9 // fmls v9.4s, v7.4s, v29.4s
+	WORD $0x4ebdcd02 // fmls v2.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd23 // fmls v3.4s, v9.4s, v29.4s
 	FMOVQ 4928(R8), F29
-	WORD $0x4ebdccc8 // fmls v8.4s, v6.4s, v29.4s
-	WORD $0x4ebdcce9 // fmls v9.4s, v7.4s, v29.4s
+	WORD $0x4ebdcd02 // fmls v2.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd23 // fmls v3.4s, v9.4s, v29.4s
 	FMOVQ 5184(R8), F28
-	VTBL V28.B16, [V4.B16], V6.B16
-	VSHL $2, V6.B16, V6.B16
-	VTBL V28.B16, [V5.B16], V7.B16
-	VSHL $2, V7.B16, V7.B16
+	VTBL V28.B16, [V6.B16], V8.B16
+	VSHL $2, V8.B16, V8.B16
+	VTBL V28.B16, [V7.B16], V9.B16
+	VSHL $2, V9.B16, V9.B16
 	FMOVQ 5216(R8), F28
-	VAND V28.B16, V6.B16, V6.B16
-	VAND V28.B16, V7.B16, V7.B16
+	VAND V28.B16, V8.B16, V8.B16
+	VAND V28.B16, V9.B16, V9.B16
 	FMOVQ 5248(R8), F28
-	VORR V28.B16, V6.B16, V6.B16
-	VORR V28.B16, V7.B16, V7.B16
-	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	VORR V28.B16, V8.B16, V8.B16
+	VORR V28.B16, V9.B16, V9.B16
+	WORD $0x6e22dc4a // fmul v10.4s, v2.4s, v2.4s
+	WORD $0x6e23dc6b // fmul v11.4s, v3.4s, v3.4s
 	FMOVQ 4992(R8), F28
 	FMOVQ 5024(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
-	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
-	VMOV V25.B16, V14.B16
-	VMOV V25.B16, V15.B16
-	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
-	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
-	VTBL V6.B16, [V20.B16, V21.B16], V12.B16
-	VTBL V7.B16, [V20.B16, V21.B16], V13.B16
-	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
-	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
+	WORD $0x4e22cf8c // fmla v12.4s, v28.4s, v2.4s
+	WORD $0x4e23cf8d // fmla v13.4s, v28.4s, v3.4s
+	FMOVQ 5056(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e22cd8e // fmla v14.4s, v12.4s, v2.4s
+	WORD $0x4e23cdaf // fmla v15.4s, v13.4s, v3.4s
+	VTBL V8.B16, [V24.B16, V25.B16], V12.B16
+	VTBL V9.B16, [V24.B16, V25.B16], V13.B16
+	WORD $0x4e2cd44c // fadd v12.4s, v2.4s, v12.4s
+	WORD $0x4e2dd46d // fadd v13.4s, v3.4s, v13.4s
 	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
-	WORD $0x6ea2e742 // fcmgt v2.4s, v26.4s, v2.4s
-	WORD $0x6ea3e743 // fcmgt v3.4s, v26.4s, v3.4s
-	FMOVQ 5408(R8), F29
-	WORD $0x4e3dd48e // fadd v14.4s, v4.4s, v29.4s
-	WORD $0x4e3dd4af // fadd v15.4s, v5.4s, v29.4s
-	VBSL V4.B16, V14.B16, V2.B16
-	VBSL V5.B16, V15.B16, V3.B16
-	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
-	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
-	VSHL $20, V2.S4, V2.S4
-	VSHL $20, V3.S4, V3.S4
-	VADD V2.S4, V6.S4, V2.S4
-	VADD V3.S4, V7.S4, V3.S4
-	VMOV V2.B16, V6.B16
-	VMOV V3.B16, V7.B16
-	WORD $0x4e2ccc46 // fmla v6.4s, v2.4s, v12.4s
-	WORD $0x4e2dcc67 // fmla v7.4s, v3.4s, v13.4s
-	WORD $0x4ea6d444 // fsub v4.4s, v2.4s, v6.4s
-	WORD $0x4ea7d465 // fsub v5.4s, v3.4s, v7.4s
-	WORD $0x4e2ccc44 // fmla v4.4s, v2.4s, v12.4s
-	WORD $0x4e2dcc65 // fmla v5.4s, v3.4s, v13.4s
-	FMOVQ 5440(R8), F28
+	VTBL V8.B16, [V26.B16, V27.B16], V8.B16
+	VTBL V9.B16, [V26.B16, V27.B16], V9.B16
+	VSHL $20, V6.S4, V6.S4
+	VSHL $20, V7.S4, V7.S4
+	VADD V6.S4, V8.S4, V6.S4
+	VADD V7.S4, V9.S4, V7.S4
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e2cccc8 // fmla v8.4s, v6.4s, v12.4s
+	WORD $0x4e2dcce9 // fmla v9.4s, v7.4s, v13.4s
+	WORD $0x4ea8d4ce // fsub v14.4s, v6.4s, v8.4s
+	WORD $0x4ea9d4ef // fsub v15.4s, v7.4s, v9.4s
+	WORD $0x4e2cccce // fmla v14.4s, v6.4s, v12.4s
+	WORD $0x4e2dccef // fmla v15.4s, v7.4s, v13.4s
+	FMOVQ 5376(R8), F28
 	WORD $0x6ea0e78c // fcmgt v12.4s, v28.4s, v0.4s
 	VBSL V0.B16, V28.B16, V12.B16
 	WORD $0x6ea1e78d // fcmgt v13.4s, v28.4s, v1.4s
 	VBSL V1.B16, V28.B16, V13.B16
-	FMOVQ 5824(R8), F28
+	FMOVQ 5792(R8), F28
 	WORD $0x4eacf78c // fmin v12.4s, v28.4s, v12.4s
 	WORD $0x4eadf78d // fmin v13.4s, v28.4s, v13.4s
-	WORD $0x6ea6e582 // fcmgt v2.4s, v12.4s, v6.4s
-	VBSL V6.B16, V12.B16, V2.B16
-	WORD $0x6ea7e5a3 // fcmgt v3.4s, v13.4s, v7.4s
-	VBSL V7.B16, V13.B16, V3.B16
-	WORD $0x6eace4ce // fcmgt v14.4s, v6.4s, v12.4s
-	VBSL V6.B16, V12.B16, V14.B16
-	WORD $0x6eade4ef // fcmgt v15.4s, v7.4s, v13.4s
-	VBSL V7.B16, V13.B16, V15.B16
-	WORD $0x4e2ed44c // fadd v12.4s, v2.4s, v14.4s
-	WORD $0x4e2fd46d // fadd v13.4s, v3.4s, v15.4s
-	WORD $0x4ea2d582 // fsub v2.4s, v12.4s, v2.4s
-	WORD $0x4ea3d5a3 // fsub v3.4s, v13.4s, v3.4s
-	WORD $0x4ea2d5c2 // fsub v2.4s, v14.4s, v2.4s
-	WORD $0x4ea3d5e3 // fsub v3.4s, v15.4s, v3.4s
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x4eb9d4ce // fsub v14.4s, v6.4s, v25.4s
-	WORD $0x4eb9d4ef // fsub v15.4s, v7.4s, v25.4s
-	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
-	WORD $0x6e2fddeb // fmul v11.4s, v15.4s, v15.4s
-	FMOVQ 5856(R8), F28
-	FMOVQ 5888(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e2acf88 // fmla v8.4s, v28.4s, v10.4s
-	WORD $0x4e2bcf89 // fmla v9.4s, v28.4s, v11.4s
+	WORD $0x6ea8e586 // fcmgt v6.4s, v12.4s, v8.4s
+	VBSL V8.B16, V12.B16, V6.B16
+	WORD $0x6ea9e5a7 // fcmgt v7.4s, v13.4s, v9.4s
+	VBSL V9.B16, V13.B16, V7.B16
+	WORD $0x6eace50a // fcmgt v10.4s, v8.4s, v12.4s
+	VBSL V8.B16, V12.B16, V10.B16
+	WORD $0x6eade52b // fcmgt v11.4s, v9.4s, v13.4s
+	VBSL V9.B16, V13.B16, V11.B16
+	WORD $0x4e2ad4cc // fadd v12.4s, v6.4s, v10.4s
+	WORD $0x4e2bd4ed // fadd v13.4s, v7.4s, v11.4s
+	WORD $0x4ea6d586 // fsub v6.4s, v12.4s, v6.4s
+	WORD $0x4ea7d5a7 // fsub v7.4s, v13.4s, v7.4s
+	WORD $0x4ea6d546 // fsub v6.4s, v10.4s, v6.4s
+	WORD $0x4ea7d567 // fsub v7.4s, v11.4s, v7.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	FMOVQ 5056(R8), F29
+	WORD $0x4ebdd50a // fsub v10.4s, v8.4s, v29.4s
+	WORD $0x4ebdd52b // fsub v11.4s, v9.4s, v29.4s
+	WORD $0x6e2add42 // fmul v2.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd63 // fmul v3.4s, v11.4s, v11.4s
+	FMOVQ 5824(R8), F28
+	FMOVQ 5856(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e22cf90 // fmla v16.4s, v28.4s, v2.4s
+	WORD $0x4e23cf91 // fmla v17.4s, v28.4s, v3.4s
+	FMOVQ 5888(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e22ce12 // fmla v18.4s, v16.4s, v2.4s
+	WORD $0x4e23ce33 // fmla v19.4s, v17.4s, v3.4s
 	FMOVQ 5920(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
-	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
-	FMOVQ 5952(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e2ace08 // fmla v8.4s, v16.4s, v10.4s
-	WORD $0x4e2bce29 // fmla v9.4s, v17.4s, v11.4s
-	FMOVQ 5984(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
-	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
-	FMOVQ 6016(R8), F28
-	FMOVQ 6048(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e2acf88 // fmla v8.4s, v28.4s, v10.4s
-	WORD $0x4e2bcf89 // fmla v9.4s, v28.4s, v11.4s
-	FMOVQ 6080(R8), F18
+	WORD $0x4e22ce50 // fmla v16.4s, v18.4s, v2.4s
+	WORD $0x4e23ce71 // fmla v17.4s, v19.4s, v3.4s
+	FMOVQ 5952(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e2acd12 // fmla v18.4s, v8.4s, v10.4s
-	WORD $0x4e2bcd33 // fmla v19.4s, v9.4s, v11.4s
-	FMOVQ 6112(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e2ace48 // fmla v8.4s, v18.4s, v10.4s
-	WORD $0x4e2bce69 // fmla v9.4s, v19.4s, v11.4s
+	WORD $0x4e22ce12 // fmla v18.4s, v16.4s, v2.4s
+	WORD $0x4e23ce33 // fmla v19.4s, v17.4s, v3.4s
+	FMOVQ 5984(R8), F28
+	FMOVQ 6016(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e22cf90 // fmla v16.4s, v28.4s, v2.4s
+	WORD $0x4e23cf91 // fmla v17.4s, v28.4s, v3.4s
+	FMOVQ 6048(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e22ce14 // fmla v20.4s, v16.4s, v2.4s
+	WORD $0x4e23ce35 // fmla v21.4s, v17.4s, v3.4s
+	FMOVQ 6080(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e22ce90 // fmla v16.4s, v20.4s, v2.4s
+	WORD $0x4e23ceb1 // fmla v17.4s, v21.4s, v3.4s
+	FMOVQ 6112(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e22ce14 // fmla v20.4s, v16.4s, v2.4s
+	WORD $0x4e23ce35 // fmla v21.4s, v17.4s, v3.4s
+	WORD $0x4e2ace54 // fmla v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
 	FMOVQ 6144(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e2acd12 // fmla v18.4s, v8.4s, v10.4s
-	WORD $0x4e2bcd33 // fmla v19.4s, v9.4s, v11.4s
-	WORD $0x4e2ece12 // fmla v18.4s, v16.4s, v14.4s
-	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
-	VMOV V27.B16, V16.B16
-	VMOV V27.B16, V17.B16
-	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
-	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	WORD $0x4eb0d76a // fsub v10.4s, v27.4s, v16.4s
-	WORD $0x4eb1d76b // fsub v11.4s, v27.4s, v17.4s
-	WORD $0x4e32cdca // fmla v10.4s, v14.4s, v18.4s
-	WORD $0x4e33cdeb // fmla v11.4s, v15.4s, v19.4s
+	WORD $0x4e34cd52 // fmla v18.4s, v10.4s, v20.4s
+	WORD $0x4e35cd73 // fmla v19.4s, v11.4s, v21.4s
+	FMOVQ 6144(R8), F28
+	WORD $0x4eb2d782 // fsub v2.4s, v28.4s, v18.4s
+	WORD $0x4eb3d783 // fsub v3.4s, v28.4s, v19.4s
+	WORD $0x4e34cd42 // fmla v2.4s, v10.4s, v20.4s
+	WORD $0x4e35cd63 // fmla v3.4s, v11.4s, v21.4s
 	FMOVQ 6176(R8), F29
-	WORD $0x4e3dd54a // fadd v10.4s, v10.4s, v29.4s
-	WORD $0x4e3dd56b // fadd v11.4s, v11.4s, v29.4s
-	WORD $0x6e26dcd2 // fmul v18.4s, v6.4s, v6.4s
-	WORD $0x6e27dcf3 // fmul v19.4s, v7.4s, v7.4s
-	VMOV V18.B16, V14.B16
-	VMOV V19.B16, V15.B16
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	WORD $0x4e26ccce // fmla v14.4s, v6.4s, v6.4s
-	WORD $0x4e27ccef // fmla v15.4s, v7.4s, v7.4s
-	WORD $0x4e30cdc2 // fmla v2.4s, v14.4s, v16.4s
-	WORD $0x4e31cde3 // fmla v3.4s, v15.4s, v17.4s
-	WORD $0x4e2ace42 // fmla v2.4s, v18.4s, v10.4s
-	WORD $0x4e2bce63 // fmla v3.4s, v19.4s, v11.4s
-	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
-	WORD $0x6e31dca5 // fmul v5.4s, v5.4s, v17.4s
-	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
-	WORD $0x4e27d4e7 // fadd v7.4s, v7.4s, v7.4s
-	WORD $0x4e26cc82 // fmla v2.4s, v4.4s, v6.4s
-	WORD $0x4e27cca3 // fmla v3.4s, v5.4s, v7.4s
-	WORD $0x4e30ce42 // fmla v2.4s, v18.4s, v16.4s
-	WORD $0x4e31ce63 // fmla v3.4s, v19.4s, v17.4s
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	WORD $0x6ea0e74c // fcmgt v12.4s, v26.4s, v0.4s
-	WORD $0x6ea1e74d // fcmgt v13.4s, v26.4s, v1.4s
-	FMOVQ 5472(R8), F28
-	FMOVQ 5280(R8), F29
-	VBSL V29.B16, V28.B16, V12.B16
-	VBSL V29.B16, V28.B16, V13.B16
-	WORD $0x6e2cdc4c // fmul v12.4s, v2.4s, v12.4s
-	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
-	WORD $0x6ea0e582 // fcmgt v2.4s, v12.4s, v0.4s
-	VBSL V0.B16, V12.B16, V2.B16
-	WORD $0x6ea1e5a3 // fcmgt v3.4s, v13.4s, v1.4s
-	VBSL V1.B16, V13.B16, V3.B16
-	FSTPQ.P (F2, F3), 32(R4)
+	WORD $0x4e3dd442 // fadd v2.4s, v2.4s, v29.4s
+	WORD $0x4e3dd463 // fadd v3.4s, v3.4s, v29.4s
+	WORD $0x6e28dd14 // fmul v20.4s, v8.4s, v8.4s
+	WORD $0x6e29dd35 // fmul v21.4s, v9.4s, v9.4s
+	VMOV V20.B16, V10.B16
+	VMOV V21.B16, V11.B16
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4e28cd0a // fmla v10.4s, v8.4s, v8.4s
+	WORD $0x4e29cd2b // fmla v11.4s, v9.4s, v9.4s
+	WORD $0x4e32cd46 // fmla v6.4s, v10.4s, v18.4s
+	WORD $0x4e33cd67 // fmla v7.4s, v11.4s, v19.4s
+	WORD $0x4e22ce86 // fmla v6.4s, v20.4s, v2.4s
+	WORD $0x4e23cea7 // fmla v7.4s, v21.4s, v3.4s
+	WORD $0x6e32ddce // fmul v14.4s, v14.4s, v18.4s
+	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
+	WORD $0x4e28d508 // fadd v8.4s, v8.4s, v8.4s
+	WORD $0x4e29d529 // fadd v9.4s, v9.4s, v9.4s
+	WORD $0x4e28cdc6 // fmla v6.4s, v14.4s, v8.4s
+	WORD $0x4e29cde7 // fmla v7.4s, v15.4s, v9.4s
+	WORD $0x4e32ce86 // fmla v6.4s, v20.4s, v18.4s
+	WORD $0x4e33cea7 // fmla v7.4s, v21.4s, v19.4s
+	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
+	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
+	WORD $0x6ea0e4cc // fcmgt v12.4s, v6.4s, v0.4s
+	VBSL V0.B16, V6.B16, V12.B16
+	WORD $0x6ea1e4ed // fcmgt v13.4s, v7.4s, v1.4s
+	VBSL V1.B16, V7.B16, V13.B16
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, softplus_far
+softplus_near:
+	FSTPQ.P (F12, F13), 32(R4)
 	SUB $8, R3
 	CBNZ R3, softplus_loop
 	RET
+softplus_far:
+	FLDPQ -32(R6), (F0, F1)
+	FMOVQ 5312(R8), F31
+	VORR V31.B16, V0.B16, V2.B16
+	VORR V31.B16, V1.B16, V3.B16
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
+	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x4e22f7c2 // fmax v2.4s, v30.4s, v2.4s
+	WORD $0x4e23f7c3 // fmax v3.4s, v30.4s, v3.4s
+	FMOVQ 4896(R8), F31
+	FMOVQ 4800(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e3fcc46 // fmla v6.4s, v2.4s, v31.4s
+	WORD $0x4e3fcc67 // fmla v7.4s, v3.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd4c8 // fsub v8.4s, v6.4s, v31.4s
+	WORD $0x4ebfd4e9 // fsub v9.4s, v7.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
+	WORD $0x4ebfcd0a // fmls v10.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd2b // fmls v11.4s, v9.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfcd0a // fmls v10.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd2b // fmls v11.4s, v9.4s, v31.4s
+	FMOVQ 5184(R8), F30
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $2, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $2, V9.B16, V9.B16
+	FMOVQ 5216(R8), F30
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
+	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
+	FMOVQ 5056(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e2ace12 // fmla v18.4s, v16.4s, v10.4s
+	WORD $0x4e2bce33 // fmla v19.4s, v17.4s, v11.4s
+	FMOVQ 4736(R8), F30
+	FMOVQ 4752(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V16.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V17.B16
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
+	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
+	WORD $0x6ea3e7e3 // fcmgt v3.4s, v31.4s, v3.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd4d2 // fadd v18.4s, v6.4s, v31.4s
+	WORD $0x4e3fd4f3 // fadd v19.4s, v7.4s, v31.4s
+	VBSL V6.B16, V18.B16, V2.B16
+	VBSL V7.B16, V19.B16, V3.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V8.B16, [V30.B16, V31.B16], V8.B16
+	VTBL V9.B16, [V30.B16, V31.B16], V9.B16
+	VSHL $20, V2.S4, V2.S4
+	VSHL $20, V3.S4, V3.S4
+	VADD V2.S4, V8.S4, V2.S4
+	VADD V3.S4, V9.S4, V3.S4
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4e30cc48 // fmla v8.4s, v2.4s, v16.4s
+	WORD $0x4e31cc69 // fmla v9.4s, v3.4s, v17.4s
+	WORD $0x4ea8d446 // fsub v6.4s, v2.4s, v8.4s
+	WORD $0x4ea9d467 // fsub v7.4s, v3.4s, v9.4s
+	WORD $0x4e30cc46 // fmla v6.4s, v2.4s, v16.4s
+	WORD $0x4e31cc67 // fmla v7.4s, v3.4s, v17.4s
+	FMOVQ 5376(R8), F30
+	WORD $0x6ea0e7d0 // fcmgt v16.4s, v30.4s, v0.4s
+	VBSL V0.B16, V30.B16, V16.B16
+	WORD $0x6ea1e7d1 // fcmgt v17.4s, v30.4s, v1.4s
+	VBSL V1.B16, V30.B16, V17.B16
+	FMOVQ 5792(R8), F30
+	WORD $0x4eb0f7d0 // fmin v16.4s, v30.4s, v16.4s
+	WORD $0x4eb1f7d1 // fmin v17.4s, v30.4s, v17.4s
+	WORD $0x6ea8e602 // fcmgt v2.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V2.B16
+	WORD $0x6ea9e623 // fcmgt v3.4s, v17.4s, v9.4s
+	VBSL V9.B16, V17.B16, V3.B16
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	WORD $0x6eb1e533 // fcmgt v19.4s, v9.4s, v17.4s
+	VBSL V9.B16, V17.B16, V19.B16
+	WORD $0x4e32d450 // fadd v16.4s, v2.4s, v18.4s
+	WORD $0x4e33d471 // fadd v17.4s, v3.4s, v19.4s
+	WORD $0x4ea2d602 // fsub v2.4s, v16.4s, v2.4s
+	WORD $0x4ea3d623 // fsub v3.4s, v17.4s, v3.4s
+	WORD $0x4ea2d642 // fsub v2.4s, v18.4s, v2.4s
+	WORD $0x4ea3d663 // fsub v3.4s, v19.4s, v3.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	FMOVQ 5056(R8), F31
+	WORD $0x4ebfd512 // fsub v18.4s, v8.4s, v31.4s
+	WORD $0x4ebfd533 // fsub v19.4s, v9.4s, v31.4s
+	WORD $0x6e32de4e // fmul v14.4s, v18.4s, v18.4s
+	WORD $0x6e33de6f // fmul v15.4s, v19.4s, v19.4s
+	FMOVQ 5824(R8), F30
+	FMOVQ 5856(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e2ecfca // fmla v10.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfcb // fmla v11.4s, v30.4s, v15.4s
+	FMOVQ 5888(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2ecd54 // fmla v20.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd75 // fmla v21.4s, v11.4s, v15.4s
+	FMOVQ 5920(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e2ece8a // fmla v10.4s, v20.4s, v14.4s
+	WORD $0x4e2fceab // fmla v11.4s, v21.4s, v15.4s
+	FMOVQ 5952(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2ecd54 // fmla v20.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd75 // fmla v21.4s, v11.4s, v15.4s
+	FMOVQ 5984(R8), F30
+	FMOVQ 6016(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e2ecfca // fmla v10.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfcb // fmla v11.4s, v30.4s, v15.4s
+	FMOVQ 6048(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e2ecd56 // fmla v22.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd77 // fmla v23.4s, v11.4s, v15.4s
+	FMOVQ 6080(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e2ececa // fmla v10.4s, v22.4s, v14.4s
+	WORD $0x4e2fceeb // fmla v11.4s, v23.4s, v15.4s
+	FMOVQ 6112(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e2ecd56 // fmla v22.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd77 // fmla v23.4s, v11.4s, v15.4s
+	WORD $0x4e32ce96 // fmla v22.4s, v20.4s, v18.4s
+	WORD $0x4e33ceb7 // fmla v23.4s, v21.4s, v19.4s
+	FMOVQ 6144(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e36ce54 // fmla v20.4s, v18.4s, v22.4s
+	WORD $0x4e37ce75 // fmla v21.4s, v19.4s, v23.4s
+	FMOVQ 6144(R8), F30
+	WORD $0x4eb4d7ce // fsub v14.4s, v30.4s, v20.4s
+	WORD $0x4eb5d7cf // fsub v15.4s, v30.4s, v21.4s
+	WORD $0x4e36ce4e // fmla v14.4s, v18.4s, v22.4s
+	WORD $0x4e37ce6f // fmla v15.4s, v19.4s, v23.4s
+	FMOVQ 6176(R8), F31
+	WORD $0x4e3fd5ce // fadd v14.4s, v14.4s, v31.4s
+	WORD $0x4e3fd5ef // fadd v15.4s, v15.4s, v31.4s
+	WORD $0x6e28dd16 // fmul v22.4s, v8.4s, v8.4s
+	WORD $0x6e29dd37 // fmul v23.4s, v9.4s, v9.4s
+	VMOV V22.B16, V18.B16
+	VMOV V23.B16, V19.B16
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4e28cd12 // fmla v18.4s, v8.4s, v8.4s
+	WORD $0x4e29cd33 // fmla v19.4s, v9.4s, v9.4s
+	WORD $0x4e34ce42 // fmla v2.4s, v18.4s, v20.4s
+	WORD $0x4e35ce63 // fmla v3.4s, v19.4s, v21.4s
+	WORD $0x4e2ecec2 // fmla v2.4s, v22.4s, v14.4s
+	WORD $0x4e2fcee3 // fmla v3.4s, v23.4s, v15.4s
+	WORD $0x6e34dcc6 // fmul v6.4s, v6.4s, v20.4s
+	WORD $0x6e35dce7 // fmul v7.4s, v7.4s, v21.4s
+	WORD $0x4e28d508 // fadd v8.4s, v8.4s, v8.4s
+	WORD $0x4e29d529 // fadd v9.4s, v9.4s, v9.4s
+	WORD $0x4e28ccc2 // fmla v2.4s, v6.4s, v8.4s
+	WORD $0x4e29cce3 // fmla v3.4s, v7.4s, v9.4s
+	WORD $0x4e34cec2 // fmla v2.4s, v22.4s, v20.4s
+	WORD $0x4e35cee3 // fmla v3.4s, v23.4s, v21.4s
+	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
+	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea0e7f0 // fcmgt v16.4s, v31.4s, v0.4s
+	WORD $0x6ea1e7f1 // fcmgt v17.4s, v31.4s, v1.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5280(R8), F31
+	VBSL V31.B16, V30.B16, V16.B16
+	VBSL V31.B16, V30.B16, V17.B16
+	WORD $0x6e30dc50 // fmul v16.4s, v2.4s, v16.4s
+	WORD $0x6e31dc71 // fmul v17.4s, v3.4s, v17.4s
+	WORD $0x6ea0e602 // fcmgt v2.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V2.B16
+	WORD $0x6ea1e623 // fcmgt v3.4s, v17.4s, v1.4s
+	VBSL V1.B16, V17.B16, V3.B16
+	VBSL V12.B16, V2.B16, V4.B16
+	VBSL V13.B16, V3.B16, V5.B16
+	VMOV V4.B16, V12.B16
+	VMOV V5.B16, V13.B16
+	JMP softplus_near
 elu:
 	ADD $40, R0, R1
 	VLD1R (R1), [V12.S4]
-	FMOVQ 5440(R8), F13
+	FMOVQ 5376(R8), F13
 	FMOVQ 5152(R8), F14
 	FMOVQ 6208(R8), F15
 	FMOVQ 6240(R8), F16
 	FMOVQ 6272(R8), F17
 	FMOVQ 6304(R8), F18
-	FMOVQ 6336(R8), F19
-	FMOVQ 6368(R8), F20
-	FMOVQ 6400(R8), F21
-	FMOVQ 6432(R8), F22
-	FMOVQ 6464(R8), F23
-	FMOVQ 5056(R8), F24
-	FMOVQ 5280(R8), F25
+	FMOVQ 5280(R8), F19
+	FMOVQ 6336(R8), F20
+	FMOVQ 6368(R8), F21
+	FMOVQ 6400(R8), F22
+	FMOVQ 6432(R8), F23
+	FMOVQ 6464(R8), F24
+	FMOVQ 5056(R8), F25
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x6eade402 // fcmgt v2.4s, v0.4s, v13.4s
@@ -2751,32 +3861,32 @@ elu_loop:
 	WORD $0x4eb1cce3 // fmls v3.4s, v7.4s, v17.4s
 	WORD $0x6e22dc46 // fmul v6.4s, v2.4s, v2.4s
 	WORD $0x6e23dc67 // fmul v7.4s, v3.4s, v3.4s
-	VMOV V20.B16, V8.B16
-	VMOV V20.B16, V9.B16
-	WORD $0x4e22ce68 // fmla v8.4s, v19.4s, v2.4s
-	WORD $0x4e23ce69 // fmla v9.4s, v19.4s, v3.4s
-	VMOV V21.B16, V10.B16
-	VMOV V21.B16, V11.B16
+	VMOV V21.B16, V8.B16
+	VMOV V21.B16, V9.B16
+	WORD $0x4e22ce88 // fmla v8.4s, v20.4s, v2.4s
+	WORD $0x4e23ce89 // fmla v9.4s, v20.4s, v3.4s
+	VMOV V22.B16, V10.B16
+	VMOV V22.B16, V11.B16
 	WORD $0x4e22cd0a // fmla v10.4s, v8.4s, v2.4s
 	WORD $0x4e23cd2b // fmla v11.4s, v9.4s, v3.4s
-	VMOV V22.B16, V8.B16
-	VMOV V22.B16, V9.B16
+	VMOV V23.B16, V8.B16
+	VMOV V23.B16, V9.B16
 	WORD $0x4e22cd48 // fmla v8.4s, v10.4s, v2.4s
 	WORD $0x4e23cd69 // fmla v9.4s, v11.4s, v3.4s
-	VMOV V23.B16, V10.B16
-	VMOV V23.B16, V11.B16
+	VMOV V24.B16, V10.B16
+	VMOV V24.B16, V11.B16
 	WORD $0x4e22cd0a // fmla v10.4s, v8.4s, v2.4s
 	WORD $0x4e23cd2b // fmla v11.4s, v9.4s, v3.4s
-	VMOV V24.B16, V8.B16
-	VMOV V24.B16, V9.B16
+	VMOV V25.B16, V8.B16
+	VMOV V25.B16, V9.B16
 	WORD $0x4e22cd48 // fmla v8.4s, v10.4s, v2.4s
 	WORD $0x4e23cd69 // fmla v9.4s, v11.4s, v3.4s
 	WORD $0x4e28ccc2 // fmla v2.4s, v6.4s, v8.4s
 	WORD $0x4e29cce3 // fmla v3.4s, v7.4s, v9.4s
 	VSHL $23, V4.S4, V4.S4
 	VSHL $23, V5.S4, V5.S4
-	WORD $0x4eb9d488 // fsub v8.4s, v4.4s, v25.4s
-	WORD $0x4eb9d4a9 // fsub v9.4s, v5.4s, v25.4s
+	WORD $0x4eb3d488 // fsub v8.4s, v4.4s, v19.4s
+	WORD $0x4eb3d4a9 // fsub v9.4s, v5.4s, v19.4s
 	WORD $0x4e22cc88 // fmla v8.4s, v4.4s, v2.4s
 	WORD $0x4e23cca9 // fmla v9.4s, v5.4s, v3.4s
 	WORD $0x6ea0e5a2 // fcmgt v2.4s, v13.4s, v0.4s
@@ -2794,16 +3904,16 @@ erf:
 	FMOVQ 4752(R8), F21
 	FMOVQ 4768(R8), F22
 	FMOVQ 4784(R8), F23
-	FMOVQ 5344(R8), F24
-	FMOVQ 4800(R8), F25
-	FMOVQ 6496(R8), F26
-	FMOVQ 6528(R8), F27
+	FMOVQ 5280(R8), F24
+	FMOVQ 5312(R8), F25
+	FMOVQ 4800(R8), F26
+	FMOVQ 6496(R8), F27
 erf_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	FMOVQ 5536(R8), F29
 	VAND V29.B16, V0.B16, V2.B16
 	VAND V29.B16, V1.B16, V3.B16
-	FMOVQ 6560(R8), F28
+	FMOVQ 6528(R8), F28
 	WORD $0x4ea2f782 // fmin v2.4s, v28.4s, v2.4s
 	WORD $0x4ea3f783 // fmin v3.4s, v28.4s, v3.4s
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
@@ -2812,15 +3922,15 @@ erf_loop:
 	VMOV V5.B16, V7.B16
 	WORD $0x4ea2cc46 // fmls v6.4s, v2.4s, v2.4s
 	WORD $0x4ea3cc67 // fmls v7.4s, v3.4s, v3.4s
-	VORR V24.B16, V4.B16, V8.B16
-	VORR V24.B16, V5.B16, V9.B16
+	VORR V25.B16, V4.B16, V8.B16
+	VORR V25.B16, V5.B16, V9.B16
 	FMOVQ 4896(R8), F29
-	VMOV V25.B16, V10.B16
-	VMOV V25.B16, V11.B16
+	VMOV V26.B16, V10.B16
+	VMOV V26.B16, V11.B16
 	WORD $0x4e3dcd0a // fmla v10.4s, v8.4s, v29.4s
 	WORD $0x4e3dcd2b // fmla v11.4s, v9.4s, v29.4s
-	WORD $0x4eb9d54c // fsub v12.4s, v10.4s, v25.4s
-	WORD $0x4eb9d56d // fsub v13.4s, v11.4s, v25.4s
+	WORD $0x4ebad54c // fsub v12.4s, v10.4s, v26.4s
+	WORD $0x4ebad56d // fsub v13.4s, v11.4s, v26.4s
 	FMOVQ 4960(R8), F29
 	WORD $0x4ebdcd88 // fmls v8.4s, v12.4s, v29.4s
 	WORD $0x4ebdcda9 // fmls v9.4s, v13.4s, v29.4s
@@ -2857,32 +3967,32 @@ erf_loop:
 	WORD $0x4e31d531 // fadd v17.4s, v9.4s, v17.4s
 	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
 	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	FMOVQ 6592(R8), F28
-	FMOVQ 6624(R8), F18
+	FMOVQ 6560(R8), F28
+	FMOVQ 6592(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e24cf92 // fmla v18.4s, v28.4s, v4.4s
 	WORD $0x4e25cf93 // fmla v19.4s, v28.4s, v5.4s
-	FMOVQ 6656(R8), F14
+	FMOVQ 6624(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24ce4e // fmla v14.4s, v18.4s, v4.4s
 	WORD $0x4e25ce6f // fmla v15.4s, v19.4s, v5.4s
-	FMOVQ 6688(R8), F18
+	FMOVQ 6656(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e24cdd2 // fmla v18.4s, v14.4s, v4.4s
 	WORD $0x4e25cdf3 // fmla v19.4s, v15.4s, v5.4s
-	FMOVQ 6720(R8), F14
+	FMOVQ 6688(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24ce4e // fmla v14.4s, v18.4s, v4.4s
 	WORD $0x4e25ce6f // fmla v15.4s, v19.4s, v5.4s
-	VMOV V26.B16, V18.B16
-	VMOV V26.B16, V19.B16
+	VMOV V27.B16, V18.B16
+	VMOV V27.B16, V19.B16
 	WORD $0x4e24cdd2 // fmla v18.4s, v14.4s, v4.4s
 	WORD $0x4e25cdf3 // fmla v19.4s, v15.4s, v5.4s
-	WORD $0x4eb2d748 // fsub v8.4s, v26.4s, v18.4s
-	WORD $0x4eb3d749 // fsub v9.4s, v26.4s, v19.4s
+	WORD $0x4eb2d768 // fsub v8.4s, v27.4s, v18.4s
+	WORD $0x4eb3d769 // fsub v9.4s, v27.4s, v19.4s
 	WORD $0x4e24cdc8 // fmla v8.4s, v14.4s, v4.4s
 	WORD $0x4e25cde9 // fmla v9.4s, v15.4s, v5.4s
-	FMOVQ 6752(R8), F14
+	FMOVQ 6720(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4ea6ce4e // fmls v14.4s, v18.4s, v6.4s
 	WORD $0x4ea7ce6f // fmls v15.4s, v19.4s, v7.4s
@@ -2900,10 +4010,12 @@ erf_loop:
 	VSHL $20, V11.S4, V11.S4
 	VADD V10.S4, V12.S4, V10.S4
 	VADD V11.S4, V13.S4, V11.S4
-	WORD $0x4ebbd44c // fsub v12.4s, v2.4s, v27.4s
-	WORD $0x4ebbd46d // fsub v13.4s, v3.4s, v27.4s
-	WORD $0x4e3bd44e // fadd v14.4s, v2.4s, v27.4s
-	WORD $0x4e3bd46f // fadd v15.4s, v3.4s, v27.4s
+	FMOVQ 6752(R8), F29
+	WORD $0x4ebdd44c // fsub v12.4s, v2.4s, v29.4s
+	WORD $0x4ebdd46d // fsub v13.4s, v3.4s, v29.4s
+	FMOVQ 6752(R8), F29
+	WORD $0x4e3dd44e // fadd v14.4s, v2.4s, v29.4s
+	WORD $0x4e3dd46f // fadd v15.4s, v3.4s, v29.4s
 	WORD $0x6e2efd8e // fdiv v14.4s, v12.4s, v14.4s
 	WORD $0x6e2ffdaf // fdiv v15.4s, v13.4s, v15.4s
 	FMOVQ 6784(R8), F28
@@ -2940,17 +4052,16 @@ erf_loop:
 	WORD $0x4e31ce69 // fmla v9.4s, v19.4s, v17.4s
 	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
 	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
-	FMOVQ 5280(R8), F18
-	VMOV V18.B16, V19.B16
+	VMOV V24.B16, V18.B16
+	VMOV V24.B16, V19.B16
 	WORD $0x4ea8cd52 // fmls v18.4s, v10.4s, v8.4s
 	WORD $0x4ea9cd73 // fmls v19.4s, v11.4s, v9.4s
-	FMOVQ 5280(R8), F29
-	WORD $0x6ea2e7a2 // fcmgt v2.4s, v29.4s, v2.4s
-	WORD $0x6ea3e7a3 // fcmgt v3.4s, v29.4s, v3.4s
+	WORD $0x6ea2e702 // fcmgt v2.4s, v24.4s, v2.4s
+	WORD $0x6ea3e703 // fcmgt v3.4s, v24.4s, v3.4s
 	VBSL V18.B16, V4.B16, V2.B16
 	VBSL V19.B16, V5.B16, V3.B16
-	VAND V24.B16, V0.B16, V0.B16
-	VAND V24.B16, V1.B16, V1.B16
+	VAND V25.B16, V0.B16, V0.B16
+	VAND V25.B16, V1.B16, V1.B16
 	VORR V0.B16, V2.B16, V0.B16
 	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
@@ -2958,7 +4069,7 @@ erf_loop:
 	CBNZ R3, erf_loop
 	RET
 gelu:
-	FMOVQ 5344(R8), F26
+	FMOVQ 5312(R8), F26
 	FMOVQ 5536(R8), F27
 gelu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
@@ -3057,7 +4168,7 @@ gelu_loop:
 	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
 	WORD $0x4e22cd06 // fmla v6.4s, v8.4s, v2.4s
 	WORD $0x4e23cd27 // fmla v7.4s, v9.4s, v3.4s
-	FMOVQ 5440(R8), F28
+	FMOVQ 5376(R8), F28
 	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
 	VBSL V29.B16, V28.B16, V2.B16
@@ -3278,10 +4389,10 @@ gelu_far:
 	WORD $0x4e37d537 // fadd v23.4s, v9.4s, v23.4s
 	WORD $0x4e38cd96 // fmla v22.4s, v12.4s, v24.4s
 	WORD $0x4e39cdb7 // fmla v23.4s, v13.4s, v25.4s
-	FMOVQ 5312(R8), F31
+	FMOVQ 5344(R8), F31
 	WORD $0x6eb2e7f8 // fcmgt v24.4s, v31.4s, v18.4s
 	WORD $0x6eb3e7f9 // fcmgt v25.4s, v31.4s, v19.4s
-	FMOVQ 5408(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4e3fd60c // fadd v12.4s, v16.4s, v31.4s
 	WORD $0x4e3fd62d // fadd v13.4s, v17.4s, v31.4s
 	VBSL V16.B16, V12.B16, V24.B16
@@ -3318,7 +4429,7 @@ gelu_far:
 	WORD $0x4eb1d571 // fsub v17.4s, v11.4s, v17.4s
 	WORD $0x4eb0d6d0 // fsub v16.4s, v22.4s, v16.4s
 	WORD $0x4eb1d6f1 // fsub v17.4s, v23.4s, v17.4s
-	FMOVQ 5440(R8), F30
+	FMOVQ 5376(R8), F30
 	FMOVQ 5760(R8), F31
 	WORD $0x4ea0a856 // cmlt v22.4s, v2.4s, #0
 	VBSL V31.B16, V30.B16, V22.B16
@@ -3335,32 +4446,32 @@ gelu_far:
 	FMOVQ 5536(R8), F31
 	VAND V31.B16, V18.B16, V18.B16
 	VAND V31.B16, V19.B16, V19.B16
-	FMOVQ 5344(R8), F31
+	FMOVQ 5312(R8), F31
 	VAND V31.B16, V2.B16, V22.B16
 	VAND V31.B16, V3.B16, V23.B16
 	VORR V22.B16, V18.B16, V18.B16
 	VORR V23.B16, V19.B16, V19.B16
-	FMOVQ 5344(R8), F31
+	FMOVQ 5312(R8), F31
 	VORR V31.B16, V4.B16, V4.B16
 	VORR V31.B16, V5.B16, V5.B16
-	FMOVQ 5344(R8), F31
+	FMOVQ 5312(R8), F31
 	VORR V31.B16, V2.B16, V2.B16
 	VORR V31.B16, V3.B16, V3.B16
 	WORD $0x6e30dc90 // fmul v16.4s, v4.4s, v16.4s
 	WORD $0x6e31dcb1 // fmul v17.4s, v5.4s, v17.4s
 	WORD $0x4e38cc50 // fmla v16.4s, v2.4s, v24.4s
 	WORD $0x4e39cc71 // fmla v17.4s, v3.4s, v25.4s
-	FMOVQ 5376(R8), F30
+	FMOVQ 5408(R8), F30
 	WORD $0x6ebee658 // fcmgt v24.4s, v18.4s, v30.4s
 	WORD $0x6ebee679 // fcmgt v25.4s, v19.4s, v30.4s
-	FMOVQ 5312(R8), F31
+	FMOVQ 5344(R8), F31
 	WORD $0x6eb2e7f2 // fcmgt v18.4s, v31.4s, v18.4s
 	WORD $0x6eb3e7f3 // fcmgt v19.4s, v31.4s, v19.4s
 	FMOVQ 5472(R8), F30
 	FMOVQ 5280(R8), F31
 	VBSL V31.B16, V30.B16, V18.B16
 	VBSL V31.B16, V30.B16, V19.B16
-	FMOVQ 5440(R8), F31
+	FMOVQ 5376(R8), F31
 	VBSL V31.B16, V18.B16, V24.B16
 	VBSL V31.B16, V19.B16, V25.B16
 	WORD $0x6e38de18 // fmul v24.4s, v16.4s, v24.4s
@@ -3373,227 +4484,368 @@ gelu_far:
 	VMOV V7.B16, V1.B16
 	JMP gelu_near
 geluTanh:
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 4768(R8), F24
-	FMOVQ 4784(R8), F25
-	FMOVQ 5280(R8), F26
-	FMOVQ 8224(R8), F27
+	FMOVQ 5312(R8), F26
+	FMOVQ 5536(R8), F27
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5344(R8), F29
-	VORR V29.B16, V0.B16, V2.B16
-	VORR V29.B16, V1.B16, V3.B16
+	VAND V27.B16, V0.B16, V2.B16
+	VAND V27.B16, V1.B16, V3.B16
+	FMOVQ 8224(R8), F28
+	WORD $0x6ebce444 // fcmgt v4.4s, v2.4s, v28.4s
+	WORD $0x6ebce465 // fcmgt v5.4s, v3.4s, v28.4s
+	FMOVQ 7040(R8), F29
+	WORD $0x4e3dd446 // fadd v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dd467 // fadd v7.4s, v3.4s, v29.4s
+	FMOVQ 5184(R8), F28
+	VTBL V28.B16, [V6.B16], V6.B16
+	VSHL $2, V6.B16, V6.B16
+	VTBL V28.B16, [V7.B16], V7.B16
+	VSHL $2, V7.B16, V7.B16
+	FMOVQ 7072(R8), F28
+	VAND V28.B16, V6.B16, V6.B16
+	VAND V28.B16, V7.B16, V7.B16
+	FMOVQ 5248(R8), F28
+	VORR V28.B16, V6.B16, V6.B16
+	VORR V28.B16, V7.B16, V7.B16
 	FMOVQ 8256(R8), F28
-	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
-	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
-	WORD $0x6e24dc86 // fmul v6.4s, v4.4s, v4.4s
-	WORD $0x6e25dca7 // fmul v7.4s, v5.4s, v5.4s
-	VMOV V6.B16, V8.B16
-	VMOV V7.B16, V9.B16
-	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	WORD $0x4e24cc88 // fmla v8.4s, v4.4s, v4.4s
-	WORD $0x4e25cca9 // fmla v9.4s, v5.4s, v5.4s
-	WORD $0x6e26df6a // fmul v10.4s, v27.4s, v6.4s
-	WORD $0x6e27df6b // fmul v11.4s, v27.4s, v7.4s
+	FMOVQ 8272(R8), F29
+	FMOVQ 8288(R8), F30
+	FMOVQ 8304(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V8.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V9.B16
+	WORD $0x4ea8d448 // fsub v8.4s, v2.4s, v8.4s
+	WORD $0x4ea9d469 // fsub v9.4s, v3.4s, v9.4s
+	FMOVQ 8320(R8), F28
+	FMOVQ 8336(R8), F29
+	FMOVQ 8352(R8), F30
+	FMOVQ 8368(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	FMOVQ 8384(R8), F28
+	FMOVQ 8400(R8), F29
+	FMOVQ 8416(R8), F30
+	FMOVQ 8432(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 8448(R8), F28
+	FMOVQ 8464(R8), F29
+	FMOVQ 8480(R8), F30
+	FMOVQ 8496(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 8512(R8), F28
+	FMOVQ 8528(R8), F29
+	FMOVQ 8544(R8), F30
+	FMOVQ 8560(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 8576(R8), F28
+	FMOVQ 8592(R8), F29
+	FMOVQ 8608(R8), F30
+	FMOVQ 8624(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 8640(R8), F28
+	FMOVQ 8656(R8), F29
+	FMOVQ 8672(R8), F30
+	FMOVQ 8688(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 8704(R8), F28
+	FMOVQ 8720(R8), F29
+	FMOVQ 8736(R8), F30
+	FMOVQ 8752(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 8768(R8), F28
+	FMOVQ 8784(R8), F29
+	FMOVQ 8800(R8), F30
+	FMOVQ 8816(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V6.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V7.B16
+	VMOV V6.B16, V10.B16
+	VMOV V7.B16, V11.B16
+	WORD $0x4e22cd0a // fmla v10.4s, v8.4s, v2.4s
+	WORD $0x4e23cd2b // fmla v11.4s, v9.4s, v3.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e22cd06 // fmla v6.4s, v8.4s, v2.4s
+	WORD $0x4e23cd27 // fmla v7.4s, v9.4s, v3.4s
+	FMOVQ 5376(R8), F28
+	FMOVQ 5760(R8), F29
+	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
+	VBSL V29.B16, V28.B16, V2.B16
+	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
+	VBSL V29.B16, V28.B16, V3.B16
+	WORD $0x4e22d548 // fadd v8.4s, v10.4s, v2.4s
+	WORD $0x4e23d569 // fadd v9.4s, v11.4s, v3.4s
+	WORD $0x4ea2d502 // fsub v2.4s, v8.4s, v2.4s
+	WORD $0x4ea3d523 // fsub v3.4s, v9.4s, v3.4s
+	WORD $0x4ea2d542 // fsub v2.4s, v10.4s, v2.4s
+	WORD $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
+	WORD $0x4e26d446 // fadd v6.4s, v2.4s, v6.4s
+	WORD $0x4e27d467 // fadd v7.4s, v3.4s, v7.4s
+	VORR V26.B16, V0.B16, V2.B16
+	VORR V26.B16, V1.B16, V3.B16
+	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
+	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
+	WORD $0x4e28cc46 // fmla v6.4s, v2.4s, v8.4s
+	WORD $0x4e29cc67 // fmla v7.4s, v3.4s, v9.4s
+	VAND V26.B16, V0.B16, V0.B16
+	VAND V26.B16, V1.B16, V1.B16
+	VORR V0.B16, V6.B16, V0.B16
+	VORR V1.B16, V7.B16, V1.B16
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, geluTanh_far
+geluTanh_near:
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $8, R3
+	CBNZ R3, geluTanh_loop
+	RET
+geluTanh_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 5536(R8), F31
+	VAND V31.B16, V2.B16, V4.B16
+	VAND V31.B16, V3.B16, V5.B16
+	FMOVQ 8224(R8), F30
+	WORD $0x6ebee484 // fcmgt v4.4s, v4.4s, v30.4s
+	WORD $0x6ebee4a5 // fcmgt v5.4s, v5.4s, v30.4s
+	FMOVQ 5312(R8), F31
+	VORR V31.B16, V2.B16, V6.B16
+	VORR V31.B16, V3.B16, V7.B16
+	FMOVQ 8832(R8), F30
+	WORD $0x4e26f7c8 // fmax v8.4s, v30.4s, v6.4s
+	WORD $0x4e27f7c9 // fmax v9.4s, v30.4s, v7.4s
+	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	VMOV V10.B16, V12.B16
 	VMOV V11.B16, V13.B16
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	WORD $0x4e26cf6c // fmla v12.4s, v27.4s, v6.4s
-	WORD $0x4e27cf6d // fmla v13.4s, v27.4s, v7.4s
-	FMOVQ 8288(R8), F28
-	WORD $0x4e26cf8c // fmla v12.4s, v28.4s, v6.4s
-	WORD $0x4e27cf8d // fmla v13.4s, v28.4s, v7.4s
-	WORD $0x4e28cf6c // fmla v12.4s, v27.4s, v8.4s
-	WORD $0x4e29cf6d // fmla v13.4s, v27.4s, v9.4s
-	FMOVQ 8320(R8), F28
-	WORD $0x4e2af788 // fmax v8.4s, v28.4s, v10.4s
-	WORD $0x4e2bf789 // fmax v9.4s, v28.4s, v11.4s
-	FMOVQ 8320(R8), F28
-	WORD $0x4eaaf78a // fmin v10.4s, v28.4s, v10.4s
-	WORD $0x4eabf78b // fmin v11.4s, v28.4s, v11.4s
-	WORD $0x4e2ad506 // fadd v6.4s, v8.4s, v10.4s
-	WORD $0x4e2bd527 // fadd v7.4s, v9.4s, v11.4s
-	WORD $0x4ea8d4c8 // fsub v8.4s, v6.4s, v8.4s
-	WORD $0x4ea9d4e9 // fsub v9.4s, v7.4s, v9.4s
-	WORD $0x4ea8d548 // fsub v8.4s, v10.4s, v8.4s
-	WORD $0x4ea9d569 // fsub v9.4s, v11.4s, v9.4s
-	FMOVQ 8352(R8), F29
-	WORD $0x4e3dd58c // fadd v12.4s, v12.4s, v29.4s
-	WORD $0x4e3dd5ad // fadd v13.4s, v13.4s, v29.4s
-	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
-	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
-	WORD $0x6e26dc88 // fmul v8.4s, v4.4s, v6.4s
-	WORD $0x6e27dca9 // fmul v9.4s, v5.4s, v7.4s
-	VMOV V8.B16, V10.B16
-	VMOV V9.B16, V11.B16
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	WORD $0x4e26cc8a // fmla v10.4s, v4.4s, v6.4s
-	WORD $0x4e27ccab // fmla v11.4s, v5.4s, v7.4s
-	WORD $0x4e2ccc8a // fmla v10.4s, v4.4s, v12.4s
-	WORD $0x4e2dccab // fmla v11.4s, v5.4s, v13.4s
-	FMOVQ 5376(R8), F28
-	WORD $0x4e28f78c // fmax v12.4s, v28.4s, v8.4s
-	WORD $0x4e29f78d // fmax v13.4s, v28.4s, v9.4s
-	FMOVQ 4896(R8), F29
-	FMOVQ 4800(R8), F6
-	VMOV V6.B16, V7.B16
-	WORD $0x4e3dcd86 // fmla v6.4s, v12.4s, v29.4s
-	WORD $0x4e3dcda7 // fmla v7.4s, v13.4s, v29.4s
-	FMOVQ 4800(R8), F29
-	WORD $0x4ebdd4ce // fsub v14.4s, v6.4s, v29.4s
-	WORD $0x4ebdd4ef // fsub v15.4s, v7.4s, v29.4s
-	FMOVQ 4960(R8), F29
-	VMOV V12.B16, V16.B16
-	VMOV V13.B16, V17.B16
-	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
-	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
-	FMOVQ 4928(R8), F29
-	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
-	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
-	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
-	WORD $0x4e2bd62b // fadd v11.4s, v17.4s, v11.4s
-	FMOVQ 5184(R8), F28
-	VTBL V28.B16, [V6.B16], V16.B16
-	VSHL $2, V16.B16, V16.B16
-	VTBL V28.B16, [V7.B16], V17.B16
-	VSHL $2, V17.B16, V17.B16
-	FMOVQ 5216(R8), F28
-	VAND V28.B16, V16.B16, V16.B16
-	VAND V28.B16, V17.B16, V17.B16
-	FMOVQ 5248(R8), F28
-	VORR V28.B16, V16.B16, V16.B16
-	VORR V28.B16, V17.B16, V17.B16
-	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	FMOVQ 4992(R8), F28
-	FMOVQ 5024(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e2acf92 // fmla v18.4s, v28.4s, v10.4s
-	WORD $0x4e2bcf93 // fmla v19.4s, v28.4s, v11.4s
-	FMOVQ 5056(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2ace54 // fmla v20.4s, v18.4s, v10.4s
-	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
-	VTBL V16.B16, [V22.B16, V23.B16], V18.B16
-	VTBL V17.B16, [V22.B16, V23.B16], V19.B16
-	WORD $0x4e32d552 // fadd v18.4s, v10.4s, v18.4s
-	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
-	WORD $0x4e34cdd2 // fmla v18.4s, v14.4s, v20.4s
-	WORD $0x4e35cdf3 // fmla v19.4s, v15.4s, v21.4s
-	FMOVQ 5312(R8), F29
-	WORD $0x6eace7ac // fcmgt v12.4s, v29.4s, v12.4s
-	WORD $0x6eade7ad // fcmgt v13.4s, v29.4s, v13.4s
-	FMOVQ 5408(R8), F29
-	WORD $0x4e3dd4d4 // fadd v20.4s, v6.4s, v29.4s
-	WORD $0x4e3dd4f5 // fadd v21.4s, v7.4s, v29.4s
-	VBSL V6.B16, V20.B16, V12.B16
-	VBSL V7.B16, V21.B16, V13.B16
-	VTBL V16.B16, [V24.B16, V25.B16], V16.B16
-	VTBL V17.B16, [V24.B16, V25.B16], V17.B16
-	VSHL $20, V12.S4, V12.S4
-	VSHL $20, V13.S4, V13.S4
-	VADD V12.S4, V16.S4, V12.S4
-	VADD V13.S4, V17.S4, V13.S4
-	VMOV V12.B16, V16.B16
-	VMOV V13.B16, V17.B16
-	WORD $0x4e32cd90 // fmla v16.4s, v12.4s, v18.4s
-	WORD $0x4e33cdb1 // fmla v17.4s, v13.4s, v19.4s
-	WORD $0x4eb0d586 // fsub v6.4s, v12.4s, v16.4s
-	WORD $0x4eb1d5a7 // fsub v7.4s, v13.4s, v17.4s
-	WORD $0x4e32cd86 // fmla v6.4s, v12.4s, v18.4s
-	WORD $0x4e33cda7 // fmla v7.4s, v13.4s, v19.4s
-	FMOVQ 5536(R8), F29
-	VAND V29.B16, V8.B16, V8.B16
-	VAND V29.B16, V9.B16, V9.B16
-	FMOVQ 5344(R8), F29
-	VAND V29.B16, V0.B16, V18.B16
-	VAND V29.B16, V1.B16, V19.B16
-	VORR V18.B16, V8.B16, V8.B16
-	VORR V19.B16, V9.B16, V9.B16
-	FMOVQ 5760(R8), F29
-	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
-	VBSL V29.B16, V16.B16, V12.B16
-	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
-	VBSL V29.B16, V17.B16, V13.B16
-	FMOVQ 5440(R8), F29
-	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
-	VBSL V29.B16, V6.B16, V0.B16
-	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
-	VBSL V29.B16, V7.B16, V1.B16
-	WORD $0x4e30d754 // fadd v20.4s, v26.4s, v16.4s
-	WORD $0x4e31d755 // fadd v21.4s, v26.4s, v17.4s
-	WORD $0x4ebad68e // fsub v14.4s, v20.4s, v26.4s
-	WORD $0x4ebad6af // fsub v15.4s, v21.4s, v26.4s
-	WORD $0x4eaed60e // fsub v14.4s, v16.4s, v14.4s
-	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
-	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
-	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
-	WORD $0x6e34ff4e // fdiv v14.4s, v26.4s, v20.4s
-	WORD $0x6e35ff4f // fdiv v15.4s, v26.4s, v21.4s
-	WORD $0x6e2edd90 // fmul v16.4s, v12.4s, v14.4s
-	WORD $0x6e2fddb1 // fmul v17.4s, v13.4s, v15.4s
-	WORD $0x4eb4ce0c // fmls v12.4s, v16.4s, v20.4s
-	WORD $0x4eb5ce2d // fmls v13.4s, v17.4s, v21.4s
-	WORD $0x4ea6ce0c // fmls v12.4s, v16.4s, v6.4s
-	WORD $0x4ea7ce2d // fmls v13.4s, v17.4s, v7.4s
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x6e2edc0e // fmul v14.4s, v0.4s, v14.4s
-	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
-	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
-	WORD $0x6e2fdcaf // fmul v15.4s, v5.4s, v15.4s
-	WORD $0x4e30cc4e // fmla v14.4s, v2.4s, v16.4s
-	WORD $0x4e31cc6f // fmla v15.4s, v3.4s, v17.4s
-	FMOVQ 5376(R8), F28
-	WORD $0x6ebce510 // fcmgt v16.4s, v8.4s, v28.4s
-	WORD $0x6ebce531 // fcmgt v17.4s, v9.4s, v28.4s
-	FMOVQ 5312(R8), F29
-	WORD $0x6ea8e7a8 // fcmgt v8.4s, v29.4s, v8.4s
-	WORD $0x6ea9e7a9 // fcmgt v9.4s, v29.4s, v9.4s
-	FMOVQ 5472(R8), F28
-	VBSL V26.B16, V28.B16, V8.B16
-	VBSL V26.B16, V28.B16, V9.B16
-	FMOVQ 5440(R8), F29
-	VBSL V29.B16, V8.B16, V16.B16
-	VBSL V29.B16, V9.B16, V17.B16
-	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	VORR V18.B16, V16.B16, V18.B16
-	VORR V19.B16, V17.B16, V19.B16
-	FSTPQ.P (F18, F19), 32(R4)
-	SUB $8, R3
-	CBNZ R3, geluTanh_loop
-	RET
+	WORD $0x4e28cd0c // fmla v12.4s, v8.4s, v8.4s
+	WORD $0x4e29cd2d // fmla v13.4s, v9.4s, v9.4s
+	FMOVQ 8864(R8), F30
+	WORD $0x6e2adfce // fmul v14.4s, v30.4s, v10.4s
+	WORD $0x6e2bdfcf // fmul v15.4s, v30.4s, v11.4s
+	FMOVQ 8864(R8), F30
+	VMOV V14.B16, V16.B16
+	VMOV V15.B16, V17.B16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
+	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
+	FMOVQ 8896(R8), F30
+	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
+	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
+	FMOVQ 8864(R8), F30
+	WORD $0x4e2ccfd0 // fmla v16.4s, v30.4s, v12.4s
+	WORD $0x4e2dcfd1 // fmla v17.4s, v30.4s, v13.4s
+	FMOVQ 8928(R8), F30
+	WORD $0x4e2ef7cc // fmax v12.4s, v30.4s, v14.4s
+	WORD $0x4e2ff7cd // fmax v13.4s, v30.4s, v15.4s
+	FMOVQ 8928(R8), F30
+	WORD $0x4eaef7ce // fmin v14.4s, v30.4s, v14.4s
+	WORD $0x4eaff7cf // fmin v15.4s, v30.4s, v15.4s
+	WORD $0x4e2ed58a // fadd v10.4s, v12.4s, v14.4s
+	WORD $0x4e2fd5ab // fadd v11.4s, v13.4s, v15.4s
+	WORD $0x4eacd54c // fsub v12.4s, v10.4s, v12.4s
+	WORD $0x4eadd56d // fsub v13.4s, v11.4s, v13.4s
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd5ed // fsub v13.4s, v15.4s, v13.4s
+	FMOVQ 8960(R8), F31
+	WORD $0x4e3fd610 // fadd v16.4s, v16.4s, v31.4s
+	WORD $0x4e3fd631 // fadd v17.4s, v17.4s, v31.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x6e2add0c // fmul v12.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd2d // fmul v13.4s, v9.4s, v11.4s
+	VMOV V12.B16, V14.B16
+	VMOV V13.B16, V15.B16
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	WORD $0x4e2acd0e // fmla v14.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd2f // fmla v15.4s, v9.4s, v11.4s
+	WORD $0x4e30cd0e // fmla v14.4s, v8.4s, v16.4s
+	WORD $0x4e31cd2f // fmla v15.4s, v9.4s, v17.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x4e2cf7d0 // fmax v16.4s, v30.4s, v12.4s
+	WORD $0x4e2df7d1 // fmax v17.4s, v30.4s, v13.4s
+	FMOVQ 4896(R8), F31
+	FMOVQ 4800(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e3fce0a // fmla v10.4s, v16.4s, v31.4s
+	WORD $0x4e3fce2b // fmla v11.4s, v17.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd552 // fsub v18.4s, v10.4s, v31.4s
+	WORD $0x4ebfd573 // fsub v19.4s, v11.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V16.B16, V20.B16
+	VMOV V17.B16, V21.B16
+	WORD $0x4ebfce54 // fmls v20.4s, v18.4s, v31.4s
+	WORD $0x4ebfce75 // fmls v21.4s, v19.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfce54 // fmls v20.4s, v18.4s, v31.4s
+	WORD $0x4ebfce75 // fmls v21.4s, v19.4s, v31.4s
+	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
+	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
+	FMOVQ 5184(R8), F30
+	VTBL V30.B16, [V10.B16], V20.B16
+	VSHL $2, V20.B16, V20.B16
+	VTBL V30.B16, [V11.B16], V21.B16
+	VSHL $2, V21.B16, V21.B16
+	FMOVQ 5216(R8), F30
+	VAND V30.B16, V20.B16, V20.B16
+	VAND V30.B16, V21.B16, V21.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V20.B16, V20.B16
+	VORR V30.B16, V21.B16, V21.B16
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e2ecfd6 // fmla v22.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfd7 // fmla v23.4s, v30.4s, v15.4s
+	FMOVQ 5056(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2eced8 // fmla v24.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef9 // fmla v25.4s, v23.4s, v15.4s
+	FMOVQ 4736(R8), F30
+	FMOVQ 4752(R8), F31
+	VTBL V20.B16, [V30.B16, V31.B16], V22.B16
+	VTBL V21.B16, [V30.B16, V31.B16], V23.B16
+	WORD $0x4e36d5d6 // fadd v22.4s, v14.4s, v22.4s
+	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
+	WORD $0x4e38ce56 // fmla v22.4s, v18.4s, v24.4s
+	WORD $0x4e39ce77 // fmla v23.4s, v19.4s, v25.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6eb0e7f0 // fcmgt v16.4s, v31.4s, v16.4s
+	WORD $0x6eb1e7f1 // fcmgt v17.4s, v31.4s, v17.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd558 // fadd v24.4s, v10.4s, v31.4s
+	WORD $0x4e3fd579 // fadd v25.4s, v11.4s, v31.4s
+	VBSL V10.B16, V24.B16, V16.B16
+	VBSL V11.B16, V25.B16, V17.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V20.B16, [V30.B16, V31.B16], V20.B16
+	VTBL V21.B16, [V30.B16, V31.B16], V21.B16
+	VSHL $20, V16.S4, V16.S4
+	VSHL $20, V17.S4, V17.S4
+	VADD V16.S4, V20.S4, V16.S4
+	VADD V17.S4, V21.S4, V17.S4
+	VMOV V16.B16, V20.B16
+	VMOV V17.B16, V21.B16
+	WORD $0x4e36ce14 // fmla v20.4s, v16.4s, v22.4s
+	WORD $0x4e37ce35 // fmla v21.4s, v17.4s, v23.4s
+	WORD $0x4eb4d60a // fsub v10.4s, v16.4s, v20.4s
+	WORD $0x4eb5d62b // fsub v11.4s, v17.4s, v21.4s
+	WORD $0x4e36ce0a // fmla v10.4s, v16.4s, v22.4s
+	WORD $0x4e37ce2b // fmla v11.4s, v17.4s, v23.4s
+	FMOVQ 5536(R8), F31
+	VAND V31.B16, V12.B16, V12.B16
+	VAND V31.B16, V13.B16, V13.B16
+	FMOVQ 5312(R8), F31
+	VAND V31.B16, V2.B16, V22.B16
+	VAND V31.B16, V3.B16, V23.B16
+	VORR V22.B16, V12.B16, V12.B16
+	VORR V23.B16, V13.B16, V13.B16
+	FMOVQ 5760(R8), F31
+	WORD $0x4ea0a850 // cmlt v16.4s, v2.4s, #0
+	VBSL V31.B16, V20.B16, V16.B16
+	WORD $0x4ea0a871 // cmlt v17.4s, v3.4s, #0
+	VBSL V31.B16, V21.B16, V17.B16
+	FMOVQ 5376(R8), F31
+	WORD $0x4ea0a842 // cmlt v2.4s, v2.4s, #0
+	VBSL V31.B16, V10.B16, V2.B16
+	WORD $0x4ea0a863 // cmlt v3.4s, v3.4s, #0
+	VBSL V31.B16, V11.B16, V3.B16
+	FMOVQ 5280(R8), F30
+	WORD $0x4e34d7d8 // fadd v24.4s, v30.4s, v20.4s
+	WORD $0x4e35d7d9 // fadd v25.4s, v30.4s, v21.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ebfd712 // fsub v18.4s, v24.4s, v31.4s
+	WORD $0x4ebfd733 // fsub v19.4s, v25.4s, v31.4s
+	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
+	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
+	WORD $0x4e2ad64a // fadd v10.4s, v18.4s, v10.4s
+	WORD $0x4e2bd66b // fadd v11.4s, v19.4s, v11.4s
+	FMOVQ 5280(R8), F30
+	WORD $0x6e38ffd2 // fdiv v18.4s, v30.4s, v24.4s
+	WORD $0x6e39ffd3 // fdiv v19.4s, v30.4s, v25.4s
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x6e33de35 // fmul v21.4s, v17.4s, v19.4s
+	WORD $0x4eb8ce90 // fmls v16.4s, v20.4s, v24.4s
+	WORD $0x4eb9ceb1 // fmls v17.4s, v21.4s, v25.4s
+	WORD $0x4eaace90 // fmls v16.4s, v20.4s, v10.4s
+	WORD $0x4eabceb1 // fmls v17.4s, v21.4s, v11.4s
+	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
+	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
+	WORD $0x6e32dc52 // fmul v18.4s, v2.4s, v18.4s
+	WORD $0x6e33dc73 // fmul v19.4s, v3.4s, v19.4s
+	WORD $0x6e32dd12 // fmul v18.4s, v8.4s, v18.4s
+	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
+	WORD $0x4e34ccd2 // fmla v18.4s, v6.4s, v20.4s
+	WORD $0x4e35ccf3 // fmla v19.4s, v7.4s, v21.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x6ebee594 // fcmgt v20.4s, v12.4s, v30.4s
+	WORD $0x6ebee5b5 // fcmgt v21.4s, v13.4s, v30.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6eace7ec // fcmgt v12.4s, v31.4s, v12.4s
+	WORD $0x6eade7ed // fcmgt v13.4s, v31.4s, v13.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5280(R8), F31
+	VBSL V31.B16, V30.B16, V12.B16
+	VBSL V31.B16, V30.B16, V13.B16
+	FMOVQ 5376(R8), F31
+	VBSL V31.B16, V12.B16, V20.B16
+	VBSL V31.B16, V13.B16, V21.B16
+	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
+	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
+	VORR V22.B16, V20.B16, V22.B16
+	VORR V23.B16, V21.B16, V23.B16
+	VBSL V0.B16, V22.B16, V4.B16
+	VBSL V1.B16, V23.B16, V5.B16
+	VMOV V4.B16, V0.B16
+	VMOV V5.B16, V1.B16
+	JMP geluTanh_near
 mish:
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 4768(R8), F24
-	FMOVQ 4784(R8), F25
-	FMOVQ 5280(R8), F26
-	FMOVQ 5440(R8), F27
+	FMOVQ 4736(R8), F26
+	FMOVQ 4752(R8), F27
 mish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5344(R8), F29
+	FMOVQ 5312(R8), F29
 	VORR V29.B16, V0.B16, V2.B16
 	VORR V29.B16, V1.B16, V3.B16
-	FMOVQ 5376(R8), F28
-	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
-	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
+	FMOVQ 5344(R8), F29
+	WORD $0x6ea2e7a4 // fcmgt v4.4s, v29.4s, v2.4s
+	WORD $0x6ea3e7a5 // fcmgt v5.4s, v29.4s, v3.4s
 	FMOVQ 4896(R8), F29
 	FMOVQ 4800(R8), F6
 	VMOV V6.B16, V7.B16
-	WORD $0x4e3dcc86 // fmla v6.4s, v4.4s, v29.4s
-	WORD $0x4e3dcca7 // fmla v7.4s, v5.4s, v29.4s
+	WORD $0x4e3dcc46 // fmla v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dcc67 // fmla v7.4s, v3.4s, v29.4s
 	FMOVQ 4800(R8), F29
 	WORD $0x4ebdd4c8 // fsub v8.4s, v6.4s, v29.4s
 	WORD $0x4ebdd4e9 // fsub v9.4s, v7.4s, v29.4s
 	FMOVQ 4960(R8), F29
-	VMOV V4.B16, V10.B16
-	VMOV V5.B16, V11.B16
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
 	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
 	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
 	FMOVQ 4928(R8), F29
@@ -3621,38 +4873,32 @@ mish_loop:
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
 	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
-	VTBL V8.B16, [V22.B16, V23.B16], V14.B16
-	VTBL V9.B16, [V22.B16, V23.B16], V15.B16
+	VTBL V8.B16, [V26.B16, V27.B16], V14.B16
+	VTBL V9.B16, [V26.B16, V27.B16], V15.B16
 	WORD $0x4e2ed54e // fadd v14.4s, v10.4s, v14.4s
 	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
 	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
 	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
-	FMOVQ 5312(R8), F29
-	WORD $0x6ea4e7b0 // fcmgt v16.4s, v29.4s, v4.4s
-	WORD $0x6ea5e7b1 // fcmgt v17.4s, v29.4s, v5.4s
-	FMOVQ 5408(R8), F29
-	WORD $0x4e3dd4cc // fadd v12.4s, v6.4s, v29.4s
-	WORD $0x4e3dd4ed // fadd v13.4s, v7.4s, v29.4s
-	VBSL V6.B16, V12.B16, V16.B16
-	VBSL V7.B16, V13.B16, V17.B16
-	VTBL V8.B16, [V24.B16, V25.B16], V8.B16
-	VTBL V9.B16, [V24.B16, V25.B16], V9.B16
-	VSHL $20, V16.S4, V16.S4
-	VSHL $20, V17.S4, V17.S4
-	VADD V16.S4, V8.S4, V16.S4
-	VADD V17.S4, V9.S4, V17.S4
-	VMOV V16.B16, V8.B16
-	VMOV V17.B16, V9.B16
-	WORD $0x4e2ece08 // fmla v8.4s, v16.4s, v14.4s
-	WORD $0x4e2fce29 // fmla v9.4s, v17.4s, v15.4s
-	WORD $0x4ea8d606 // fsub v6.4s, v16.4s, v8.4s
-	WORD $0x4ea9d627 // fsub v7.4s, v17.4s, v9.4s
-	WORD $0x4e2ece06 // fmla v6.4s, v16.4s, v14.4s
-	WORD $0x4e2fce27 // fmla v7.4s, v17.4s, v15.4s
+	FMOVQ 4768(R8), F28
+	FMOVQ 4784(R8), F29
+	VTBL V8.B16, [V28.B16, V29.B16], V8.B16
+	VTBL V9.B16, [V28.B16, V29.B16], V9.B16
+	VSHL $20, V6.S4, V6.S4
+	VSHL $20, V7.S4, V7.S4
+	VADD V6.S4, V8.S4, V6.S4
+	VADD V7.S4, V9.S4, V7.S4
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x4e2eccc8 // fmla v8.4s, v6.4s, v14.4s
+	WORD $0x4e2fcce9 // fmla v9.4s, v7.4s, v15.4s
+	WORD $0x4ea8d4d0 // fsub v16.4s, v6.4s, v8.4s
+	WORD $0x4ea9d4f1 // fsub v17.4s, v7.4s, v9.4s
+	WORD $0x4e2eccd0 // fmla v16.4s, v6.4s, v14.4s
+	WORD $0x4e2fccf1 // fmla v17.4s, v7.4s, v15.4s
 	WORD $0x4e28d50e // fadd v14.4s, v8.4s, v8.4s
 	WORD $0x4e29d52f // fadd v15.4s, v9.4s, v9.4s
-	WORD $0x4e26d4d0 // fadd v16.4s, v6.4s, v6.4s
-	WORD $0x4e27d4f1 // fadd v17.4s, v7.4s, v7.4s
+	WORD $0x4e30d606 // fadd v6.4s, v16.4s, v16.4s
+	WORD $0x4e31d627 // fadd v7.4s, v17.4s, v17.4s
 	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
 	VMOV V12.B16, V10.B16
@@ -3661,32 +4907,34 @@ mish_loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4e28cd0a // fmla v10.4s, v8.4s, v8.4s
 	WORD $0x4e29cd2b // fmla v11.4s, v9.4s, v9.4s
-	WORD $0x4e26cdca // fmla v10.4s, v14.4s, v6.4s
-	WORD $0x4e27cdeb // fmla v11.4s, v15.4s, v7.4s
-	WORD $0x4ea0a806 // cmlt v6.4s, v0.4s, #0
-	VBSL V26.B16, V12.B16, V6.B16
-	WORD $0x4ea0a827 // cmlt v7.4s, v1.4s, #0
-	VBSL V26.B16, V13.B16, V7.B16
+	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
+	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
+	FMOVQ 5280(R8), F29
+	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
+	VBSL V29.B16, V12.B16, V16.B16
+	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
+	VBSL V29.B16, V13.B16, V17.B16
+	FMOVQ 5376(R8), F29
 	WORD $0x4ea0a808 // cmlt v8.4s, v0.4s, #0
-	VBSL V27.B16, V10.B16, V8.B16
+	VBSL V29.B16, V10.B16, V8.B16
 	WORD $0x4ea0a829 // cmlt v9.4s, v1.4s, #0
-	VBSL V27.B16, V11.B16, V9.B16
-	WORD $0x6ea6e5d2 // fcmgt v18.4s, v14.4s, v6.4s
-	VBSL V6.B16, V14.B16, V18.B16
-	WORD $0x6ea7e5f3 // fcmgt v19.4s, v15.4s, v7.4s
-	VBSL V7.B16, V15.B16, V19.B16
-	WORD $0x6eaee4d4 // fcmgt v20.4s, v6.4s, v14.4s
-	VBSL V6.B16, V14.B16, V20.B16
-	WORD $0x6eafe4f5 // fcmgt v21.4s, v7.4s, v15.4s
-	VBSL V7.B16, V15.B16, V21.B16
-	WORD $0x4e34d646 // fadd v6.4s, v18.4s, v20.4s
-	WORD $0x4e35d667 // fadd v7.4s, v19.4s, v21.4s
-	WORD $0x4eb2d4d2 // fsub v18.4s, v6.4s, v18.4s
-	WORD $0x4eb3d4f3 // fsub v19.4s, v7.4s, v19.4s
+	VBSL V29.B16, V11.B16, V9.B16
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V16.B16, V14.B16, V18.B16
+	WORD $0x6eb1e5f3 // fcmgt v19.4s, v15.4s, v17.4s
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6eaee614 // fcmgt v20.4s, v16.4s, v14.4s
+	VBSL V16.B16, V14.B16, V20.B16
+	WORD $0x6eafe635 // fcmgt v21.4s, v17.4s, v15.4s
+	VBSL V17.B16, V15.B16, V21.B16
+	WORD $0x4e34d650 // fadd v16.4s, v18.4s, v20.4s
+	WORD $0x4e35d671 // fadd v17.4s, v19.4s, v21.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
 	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
 	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
-	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
+	WORD $0x4e28d4c8 // fadd v8.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e9 // fadd v9.4s, v7.4s, v9.4s
 	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
 	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
 	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
@@ -3698,79 +4946,279 @@ mish_loop:
 	VBSL V13.B16, V28.B16, V19.B16
 	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
 	WORD $0x4e2bd56b // fadd v11.4s, v11.4s, v11.4s
+	FMOVQ 5376(R8), F28
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
-	VBSL V10.B16, V27.B16, V12.B16
+	VBSL V10.B16, V28.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
-	VBSL V11.B16, V27.B16, V13.B16
-	WORD $0x6eb2e4ca // fcmgt v10.4s, v6.4s, v18.4s
-	VBSL V18.B16, V6.B16, V10.B16
-	WORD $0x6eb3e4eb // fcmgt v11.4s, v7.4s, v19.4s
-	VBSL V19.B16, V7.B16, V11.B16
-	WORD $0x6ea6e650 // fcmgt v16.4s, v18.4s, v6.4s
-	VBSL V18.B16, V6.B16, V16.B16
-	WORD $0x6ea7e671 // fcmgt v17.4s, v19.4s, v7.4s
-	VBSL V19.B16, V7.B16, V17.B16
-	WORD $0x4e30d552 // fadd v18.4s, v10.4s, v16.4s
-	WORD $0x4e31d573 // fadd v19.4s, v11.4s, v17.4s
+	VBSL V11.B16, V28.B16, V13.B16
+	WORD $0x6eb2e60a // fcmgt v10.4s, v16.4s, v18.4s
+	VBSL V18.B16, V16.B16, V10.B16
+	WORD $0x6eb3e62b // fcmgt v11.4s, v17.4s, v19.4s
+	VBSL V19.B16, V17.B16, V11.B16
+	WORD $0x6eb0e646 // fcmgt v6.4s, v18.4s, v16.4s
+	VBSL V18.B16, V16.B16, V6.B16
+	WORD $0x6eb1e667 // fcmgt v7.4s, v19.4s, v17.4s
+	VBSL V19.B16, V17.B16, V7.B16
+	WORD $0x4e26d552 // fadd v18.4s, v10.4s, v6.4s
+	WORD $0x4e27d573 // fadd v19.4s, v11.4s, v7.4s
 	WORD $0x4eaad64a // fsub v10.4s, v18.4s, v10.4s
 	WORD $0x4eabd66b // fsub v11.4s, v19.4s, v11.4s
-	WORD $0x4eaad60a // fsub v10.4s, v16.4s, v10.4s
-	WORD $0x4eabd62b // fsub v11.4s, v17.4s, v11.4s
+	WORD $0x4eaad4ca // fsub v10.4s, v6.4s, v10.4s
+	WORD $0x4eabd4eb // fsub v11.4s, v7.4s, v11.4s
 	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
 	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
 	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
 	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	FMOVQ 5280(R8), F28
 	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
-	VBSL V29.B16, V26.B16, V10.B16
+	VBSL V29.B16, V28.B16, V10.B16
 	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
-	VBSL V29.B16, V26.B16, V11.B16
+	VBSL V29.B16, V28.B16, V11.B16
 	WORD $0x6e32fd4a // fdiv v10.4s, v10.4s, v18.4s
 	WORD $0x6e33fd6b // fdiv v11.4s, v11.4s, v19.4s
-	WORD $0x6e2adcd0 // fmul v16.4s, v6.4s, v10.4s
-	WORD $0x6e2bdcf1 // fmul v17.4s, v7.4s, v11.4s
+	WORD $0x6e2ade06 // fmul v6.4s, v16.4s, v10.4s
+	WORD $0x6e2bde27 // fmul v7.4s, v17.4s, v11.4s
 	FMOVQ 5536(R8), F29
-	VAND V29.B16, V16.B16, V20.B16
-	VAND V29.B16, V17.B16, V21.B16
-	WORD $0x4eb2ce86 // fmls v6.4s, v20.4s, v18.4s
-	WORD $0x4eb3cea7 // fmls v7.4s, v21.4s, v19.4s
-	WORD $0x4eacce86 // fmls v6.4s, v20.4s, v12.4s
-	WORD $0x4eadcea7 // fmls v7.4s, v21.4s, v13.4s
-	WORD $0x4e28d4c8 // fadd v8.4s, v6.4s, v8.4s
-	WORD $0x4e29d4e9 // fadd v9.4s, v7.4s, v9.4s
+	VAND V29.B16, V6.B16, V20.B16
+	VAND V29.B16, V7.B16, V21.B16
+	WORD $0x4eb2ce90 // fmls v16.4s, v20.4s, v18.4s
+	WORD $0x4eb3ceb1 // fmls v17.4s, v21.4s, v19.4s
+	WORD $0x4eacce90 // fmls v16.4s, v20.4s, v12.4s
+	WORD $0x4eadceb1 // fmls v17.4s, v21.4s, v13.4s
+	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
+	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
 	WORD $0x6e2add0a // fmul v10.4s, v8.4s, v10.4s
 	WORD $0x6e2bdd2b // fmul v11.4s, v9.4s, v11.4s
-	WORD $0x6e2adc8a // fmul v10.4s, v4.4s, v10.4s
-	WORD $0x6e2bdcab // fmul v11.4s, v5.4s, v11.4s
-	WORD $0x4e30cc4a // fmla v10.4s, v2.4s, v16.4s
-	WORD $0x4e31cc6b // fmla v11.4s, v3.4s, v17.4s
-	FMOVQ 5376(R8), F28
-	WORD $0x6ebce410 // fcmgt v16.4s, v0.4s, v28.4s
-	WORD $0x6ebce431 // fcmgt v17.4s, v1.4s, v28.4s
+	WORD $0x6e2adc4a // fmul v10.4s, v2.4s, v10.4s
+	WORD $0x6e2bdc6b // fmul v11.4s, v3.4s, v11.4s
+	WORD $0x4e26cc4a // fmla v10.4s, v2.4s, v6.4s
+	WORD $0x4e27cc6b // fmla v11.4s, v3.4s, v7.4s
 	FMOVQ 5312(R8), F29
-	WORD $0x6ea0e7a2 // fcmgt v2.4s, v29.4s, v0.4s
-	WORD $0x6ea1e7a3 // fcmgt v3.4s, v29.4s, v1.4s
-	FMOVQ 5472(R8), F28
-	VBSL V26.B16, V28.B16, V2.B16
-	VBSL V26.B16, V28.B16, V3.B16
-	VBSL V27.B16, V2.B16, V16.B16
-	VBSL V27.B16, V3.B16, V17.B16
-	WORD $0x6e30dd50 // fmul v16.4s, v10.4s, v16.4s
-	WORD $0x6e31dd71 // fmul v17.4s, v11.4s, v17.4s
-	FMOVQ 5344(R8), F29
 	VAND V29.B16, V0.B16, V0.B16
 	VAND V29.B16, V1.B16, V1.B16
-	VORR V0.B16, V16.B16, V0.B16
-	VORR V1.B16, V17.B16, V1.B16
+	VORR V0.B16, V10.B16, V0.B16
+	VORR V1.B16, V11.B16, V1.B16
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, mish_far
+mish_near:
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, mish_loop
 	RET
+mish_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 5312(R8), F31
+	VORR V31.B16, V2.B16, V4.B16
+	VORR V31.B16, V3.B16, V5.B16
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea4e7e6 // fcmgt v6.4s, v31.4s, v4.4s
+	WORD $0x6ea5e7e7 // fcmgt v7.4s, v31.4s, v5.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x4e24f7c8 // fmax v8.4s, v30.4s, v4.4s
+	WORD $0x4e25f7c9 // fmax v9.4s, v30.4s, v5.4s
+	FMOVQ 4896(R8), F31
+	FMOVQ 4800(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
+	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd54c // fsub v12.4s, v10.4s, v31.4s
+	WORD $0x4ebfd56d // fsub v13.4s, v11.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V8.B16, V14.B16
+	VMOV V9.B16, V15.B16
+	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
+	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
+	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
+	FMOVQ 5184(R8), F30
+	VTBL V30.B16, [V10.B16], V12.B16
+	VSHL $2, V12.B16, V12.B16
+	VTBL V30.B16, [V11.B16], V13.B16
+	VSHL $2, V13.B16, V13.B16
+	FMOVQ 5216(R8), F30
+	VAND V30.B16, V12.B16, V12.B16
+	VAND V30.B16, V13.B16, V13.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V12.B16, V12.B16
+	VORR V30.B16, V13.B16, V13.B16
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e2ecfd2 // fmla v18.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfd3 // fmla v19.4s, v30.4s, v15.4s
+	FMOVQ 5056(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2ece54 // fmla v20.4s, v18.4s, v14.4s
+	WORD $0x4e2fce75 // fmla v21.4s, v19.4s, v15.4s
+	FMOVQ 4736(R8), F30
+	FMOVQ 4752(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V18.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V19.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x4e33d5f3 // fadd v19.4s, v15.4s, v19.4s
+	WORD $0x4e34ce12 // fmla v18.4s, v16.4s, v20.4s
+	WORD $0x4e35ce33 // fmla v19.4s, v17.4s, v21.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea8e7f4 // fcmgt v20.4s, v31.4s, v8.4s
+	WORD $0x6ea9e7f5 // fcmgt v21.4s, v31.4s, v9.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd550 // fadd v16.4s, v10.4s, v31.4s
+	WORD $0x4e3fd571 // fadd v17.4s, v11.4s, v31.4s
+	VBSL V10.B16, V16.B16, V20.B16
+	VBSL V11.B16, V17.B16, V21.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V12.B16, [V30.B16, V31.B16], V12.B16
+	VTBL V13.B16, [V30.B16, V31.B16], V13.B16
+	VSHL $20, V20.S4, V20.S4
+	VSHL $20, V21.S4, V21.S4
+	VADD V20.S4, V12.S4, V20.S4
+	VADD V21.S4, V13.S4, V21.S4
+	VMOV V20.B16, V12.B16
+	VMOV V21.B16, V13.B16
+	WORD $0x4e32ce8c // fmla v12.4s, v20.4s, v18.4s
+	WORD $0x4e33cead // fmla v13.4s, v21.4s, v19.4s
+	WORD $0x4eacd68a // fsub v10.4s, v20.4s, v12.4s
+	WORD $0x4eadd6ab // fsub v11.4s, v21.4s, v13.4s
+	WORD $0x4e32ce8a // fmla v10.4s, v20.4s, v18.4s
+	WORD $0x4e33ceab // fmla v11.4s, v21.4s, v19.4s
+	WORD $0x4e2cd592 // fadd v18.4s, v12.4s, v12.4s
+	WORD $0x4e2dd5b3 // fadd v19.4s, v13.4s, v13.4s
+	WORD $0x4e2ad554 // fadd v20.4s, v10.4s, v10.4s
+	WORD $0x4e2bd575 // fadd v21.4s, v11.4s, v11.4s
+	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V16.B16, V14.B16
+	VMOV V17.B16, V15.B16
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	WORD $0x4e2ccd8e // fmla v14.4s, v12.4s, v12.4s
+	WORD $0x4e2dcdaf // fmla v15.4s, v13.4s, v13.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ea0a84a // cmlt v10.4s, v2.4s, #0
+	VBSL V31.B16, V16.B16, V10.B16
+	WORD $0x4ea0a86b // cmlt v11.4s, v3.4s, #0
+	VBSL V31.B16, V17.B16, V11.B16
+	FMOVQ 5376(R8), F31
+	WORD $0x4ea0a84c // cmlt v12.4s, v2.4s, #0
+	VBSL V31.B16, V14.B16, V12.B16
+	WORD $0x4ea0a86d // cmlt v13.4s, v3.4s, #0
+	VBSL V31.B16, V15.B16, V13.B16
+	WORD $0x6eaae656 // fcmgt v22.4s, v18.4s, v10.4s
+	VBSL V10.B16, V18.B16, V22.B16
+	WORD $0x6eabe677 // fcmgt v23.4s, v19.4s, v11.4s
+	VBSL V11.B16, V19.B16, V23.B16
+	WORD $0x6eb2e558 // fcmgt v24.4s, v10.4s, v18.4s
+	VBSL V10.B16, V18.B16, V24.B16
+	WORD $0x6eb3e579 // fcmgt v25.4s, v11.4s, v19.4s
+	VBSL V11.B16, V19.B16, V25.B16
+	WORD $0x4e38d6ca // fadd v10.4s, v22.4s, v24.4s
+	WORD $0x4e39d6eb // fadd v11.4s, v23.4s, v25.4s
+	WORD $0x4eb6d556 // fsub v22.4s, v10.4s, v22.4s
+	WORD $0x4eb7d577 // fsub v23.4s, v11.4s, v23.4s
+	WORD $0x4eb6d716 // fsub v22.4s, v24.4s, v22.4s
+	WORD $0x4eb7d737 // fsub v23.4s, v25.4s, v23.4s
+	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
+	WORD $0x4e2dd6ad // fadd v13.4s, v21.4s, v13.4s
+	WORD $0x4e2cd6cc // fadd v12.4s, v22.4s, v12.4s
+	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
+	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	FMOVQ 7744(R8), F30
+	WORD $0x4ea0a856 // cmlt v22.4s, v2.4s, #0
+	VBSL V16.B16, V30.B16, V22.B16
+	WORD $0x4ea0a877 // cmlt v23.4s, v3.4s, #0
+	VBSL V17.B16, V30.B16, V23.B16
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	FMOVQ 5376(R8), F30
+	WORD $0x4ea0a850 // cmlt v16.4s, v2.4s, #0
+	VBSL V14.B16, V30.B16, V16.B16
+	WORD $0x4ea0a871 // cmlt v17.4s, v3.4s, #0
+	VBSL V15.B16, V30.B16, V17.B16
+	WORD $0x6eb6e54e // fcmgt v14.4s, v10.4s, v22.4s
+	VBSL V22.B16, V10.B16, V14.B16
+	WORD $0x6eb7e56f // fcmgt v15.4s, v11.4s, v23.4s
+	VBSL V23.B16, V11.B16, V15.B16
+	WORD $0x6eaae6d4 // fcmgt v20.4s, v22.4s, v10.4s
+	VBSL V22.B16, V10.B16, V20.B16
+	WORD $0x6eabe6f5 // fcmgt v21.4s, v23.4s, v11.4s
+	VBSL V23.B16, V11.B16, V21.B16
+	WORD $0x4e34d5d6 // fadd v22.4s, v14.4s, v20.4s
+	WORD $0x4e35d5f7 // fadd v23.4s, v15.4s, v21.4s
+	WORD $0x4eaed6ce // fsub v14.4s, v22.4s, v14.4s
+	WORD $0x4eafd6ef // fsub v15.4s, v23.4s, v15.4s
+	WORD $0x4eaed68e // fsub v14.4s, v20.4s, v14.4s
+	WORD $0x4eafd6af // fsub v15.4s, v21.4s, v15.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	WORD $0x4e31d5f1 // fadd v17.4s, v15.4s, v17.4s
+	FMOVQ 5280(R8), F30
+	FMOVQ 5760(R8), F31
+	WORD $0x4ea0a84e // cmlt v14.4s, v2.4s, #0
+	VBSL V31.B16, V30.B16, V14.B16
+	WORD $0x4ea0a86f // cmlt v15.4s, v3.4s, #0
+	VBSL V31.B16, V30.B16, V15.B16
+	WORD $0x6e36fdce // fdiv v14.4s, v14.4s, v22.4s
+	WORD $0x6e37fdef // fdiv v15.4s, v15.4s, v23.4s
+	WORD $0x6e2edd54 // fmul v20.4s, v10.4s, v14.4s
+	WORD $0x6e2fdd75 // fmul v21.4s, v11.4s, v15.4s
+	FMOVQ 5536(R8), F31
+	VAND V31.B16, V20.B16, V24.B16
+	VAND V31.B16, V21.B16, V25.B16
+	WORD $0x4eb6cf0a // fmls v10.4s, v24.4s, v22.4s
+	WORD $0x4eb7cf2b // fmls v11.4s, v25.4s, v23.4s
+	WORD $0x4eb0cf0a // fmls v10.4s, v24.4s, v16.4s
+	WORD $0x4eb1cf2b // fmls v11.4s, v25.4s, v17.4s
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
+	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
+	WORD $0x6e2edd0e // fmul v14.4s, v8.4s, v14.4s
+	WORD $0x6e2fdd2f // fmul v15.4s, v9.4s, v15.4s
+	WORD $0x4e34cc8e // fmla v14.4s, v4.4s, v20.4s
+	WORD $0x4e35ccaf // fmla v15.4s, v5.4s, v21.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x6ebee454 // fcmgt v20.4s, v2.4s, v30.4s
+	WORD $0x6ebee475 // fcmgt v21.4s, v3.4s, v30.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
+	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5280(R8), F31
+	VBSL V31.B16, V30.B16, V4.B16
+	VBSL V31.B16, V30.B16, V5.B16
+	FMOVQ 5376(R8), F31
+	VBSL V31.B16, V4.B16, V20.B16
+	VBSL V31.B16, V5.B16, V21.B16
+	WORD $0x6e34ddd4 // fmul v20.4s, v14.4s, v20.4s
+	WORD $0x6e35ddf5 // fmul v21.4s, v15.4s, v21.4s
+	FMOVQ 5312(R8), F31
+	VAND V31.B16, V2.B16, V2.B16
+	VAND V31.B16, V3.B16, V3.B16
+	VORR V2.B16, V20.B16, V2.B16
+	VORR V3.B16, V21.B16, V3.B16
+	VBSL V0.B16, V2.B16, V6.B16
+	VBSL V1.B16, V3.B16, V7.B16
+	VMOV V6.B16, V0.B16
+	VMOV V7.B16, V1.B16
+	JMP mish_near
 softsign:
 	FMOVQ 5280(R8), F12
 	FMOVQ 5536(R8), F13
-	FMOVQ 5344(R8), F14
-	FMOVQ 5440(R8), F15
+	FMOVQ 5312(R8), F14
+	FMOVQ 5376(R8), F15
 softsign_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V13.B16, V0.B16, V2.B16
@@ -3807,7 +5255,7 @@ hardSigmoid:
 	ADD $44, R0, R1
 	VLD1R (R1), [V5.S4]
 	FMOVQ 5280(R8), F6
-	FMOVQ 5440(R8), F7
+	FMOVQ 5376(R8), F7
 hardSigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VMOV V5.B16, V2.B16
@@ -3825,12 +5273,13 @@ hardSigmoid_loop:
 	CBNZ R3, hardSigmoid_loop
 	RET
 hardSwish:
-	FMOVQ 6528(R8), F10
-	FMOVQ 6560(R8), F11
-	FMOVQ 5440(R8), F12
-	FMOVQ 8384(R8), F13
-	FMOVQ 8416(R8), F14
-	FMOVQ 5344(R8), F15
+	FMOVQ 6752(R8), F10
+	FMOVQ 6528(R8), F11
+	FMOVQ 5376(R8), F12
+	FMOVQ 8992(R8), F13
+	FMOVQ 9024(R8), F14
+	FMOVQ 5312(R8), F15
+	FMOVQ 5280(R8), F16
 hardSwish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e2ad402 // fadd v2.4s, v0.4s, v10.4s
@@ -3966,14 +5415,14 @@ DATA values<>+672(SB)/8, $0x3ff0000000000000
 DATA values<>+680(SB)/8, $0x3ff0000000000000
 DATA values<>+688(SB)/8, $0x3ff0000000000000
 DATA values<>+696(SB)/8, $0x3ff0000000000000
-DATA values<>+704(SB)/8, $0xc085900000000000
-DATA values<>+712(SB)/8, $0xc085900000000000
-DATA values<>+720(SB)/8, $0xc085900000000000
-DATA values<>+728(SB)/8, $0xc085900000000000
-DATA values<>+736(SB)/8, $0x8000000000000000
-DATA values<>+744(SB)/8, $0x8000000000000000
-DATA values<>+752(SB)/8, $0x8000000000000000
-DATA values<>+760(SB)/8, $0x8000000000000000
+DATA values<>+704(SB)/8, $0x8000000000000000
+DATA values<>+712(SB)/8, $0x8000000000000000
+DATA values<>+720(SB)/8, $0x8000000000000000
+DATA values<>+728(SB)/8, $0x8000000000000000
+DATA values<>+736(SB)/8, $0xc085900000000000
+DATA values<>+744(SB)/8, $0xc085900000000000
+DATA values<>+752(SB)/8, $0xc085900000000000
+DATA values<>+760(SB)/8, $0xc085900000000000
 DATA values<>+768(SB)/8, $0xc0899dc28f5c28f7
 DATA values<>+776(SB)/8, $0xc0899dc28f5c28f7
 DATA values<>+784(SB)/8, $0xc0899dc28f5c28f7
@@ -4542,26 +5991,26 @@ DATA values<>+5280(SB)/8, $0x3f8000003f800000
 DATA values<>+5288(SB)/8, $0x3f8000003f800000
 DATA values<>+5296(SB)/8, $0x3f8000003f800000
 DATA values<>+5304(SB)/8, $0x3f8000003f800000
-DATA values<>+5312(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5320(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5328(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5336(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5344(SB)/8, $0x8000000080000000
-DATA values<>+5352(SB)/8, $0x8000000080000000
-DATA values<>+5360(SB)/8, $0x8000000080000000
-DATA values<>+5368(SB)/8, $0x8000000080000000
-DATA values<>+5376(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5384(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5392(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5400(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5408(SB)/8, $0x4400000044000000
-DATA values<>+5416(SB)/8, $0x4400000044000000
-DATA values<>+5424(SB)/8, $0x4400000044000000
-DATA values<>+5432(SB)/8, $0x4400000044000000
-DATA values<>+5440(SB)/8, $0x0000000000000000
-DATA values<>+5448(SB)/8, $0x0000000000000000
-DATA values<>+5456(SB)/8, $0x0000000000000000
-DATA values<>+5464(SB)/8, $0x0000000000000000
+DATA values<>+5312(SB)/8, $0x8000000080000000
+DATA values<>+5320(SB)/8, $0x8000000080000000
+DATA values<>+5328(SB)/8, $0x8000000080000000
+DATA values<>+5336(SB)/8, $0x8000000080000000
+DATA values<>+5344(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5352(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5360(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5368(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5376(SB)/8, $0x0000000000000000
+DATA values<>+5384(SB)/8, $0x0000000000000000
+DATA values<>+5392(SB)/8, $0x0000000000000000
+DATA values<>+5400(SB)/8, $0x0000000000000000
+DATA values<>+5408(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5416(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5424(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5432(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5440(SB)/8, $0x4400000044000000
+DATA values<>+5448(SB)/8, $0x4400000044000000
+DATA values<>+5456(SB)/8, $0x4400000044000000
+DATA values<>+5464(SB)/8, $0x4400000044000000
 DATA values<>+5472(SB)/8, $0x1f8000001f800000
 DATA values<>+5480(SB)/8, $0x1f8000001f800000
 DATA values<>+5488(SB)/8, $0x1f8000001f800000
@@ -4602,54 +6051,54 @@ DATA values<>+5760(SB)/8, $0xbf800000bf800000
 DATA values<>+5768(SB)/8, $0xbf800000bf800000
 DATA values<>+5776(SB)/8, $0xbf800000bf800000
 DATA values<>+5784(SB)/8, $0xbf800000bf800000
-DATA values<>+5792(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5800(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5808(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5816(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5824(SB)/8, $0x447a0000447a0000
-DATA values<>+5832(SB)/8, $0x447a0000447a0000
-DATA values<>+5840(SB)/8, $0x447a0000447a0000
-DATA values<>+5848(SB)/8, $0x447a0000447a0000
-DATA values<>+5856(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5864(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5872(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5880(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5888(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5896(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5904(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5912(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5920(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5928(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5936(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5944(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5952(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5960(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5968(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5976(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5984(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5992(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6000(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6008(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6016(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6024(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6032(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6040(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6048(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6056(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6064(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6072(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6080(SB)/8, $0x3c8998783c899878
-DATA values<>+6088(SB)/8, $0x3c8998783c899878
-DATA values<>+6096(SB)/8, $0x3c8998783c899878
-DATA values<>+6104(SB)/8, $0x3c8998783c899878
-DATA values<>+6112(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6120(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6128(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6136(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6144(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6152(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6160(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6168(SB)/8, $0x3e3786be3e3786be
+DATA values<>+5792(SB)/8, $0x447a0000447a0000
+DATA values<>+5800(SB)/8, $0x447a0000447a0000
+DATA values<>+5808(SB)/8, $0x447a0000447a0000
+DATA values<>+5816(SB)/8, $0x447a0000447a0000
+DATA values<>+5824(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5832(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5840(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5848(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5856(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5864(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5872(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5880(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5888(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5896(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5904(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5912(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5920(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5928(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5936(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5944(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5952(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+5960(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+5968(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+5976(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+5984(SB)/8, $0x3b30b3803b30b380
+DATA values<>+5992(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6000(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6008(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6016(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6024(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6032(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6040(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6048(SB)/8, $0x3c8998783c899878
+DATA values<>+6056(SB)/8, $0x3c8998783c899878
+DATA values<>+6064(SB)/8, $0x3c8998783c899878
+DATA values<>+6072(SB)/8, $0x3c8998783c899878
+DATA values<>+6080(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6088(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6096(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6104(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6112(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6120(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6128(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6136(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6144(SB)/8, $0xbec19b82bec19b82
+DATA values<>+6152(SB)/8, $0xbec19b82bec19b82
+DATA values<>+6160(SB)/8, $0xbec19b82bec19b82
+DATA values<>+6168(SB)/8, $0xbec19b82bec19b82
 DATA values<>+6176(SB)/8, $0xb25392fcb25392fc
 DATA values<>+6184(SB)/8, $0xb25392fcb25392fc
 DATA values<>+6192(SB)/8, $0xb25392fcb25392fc
@@ -4694,38 +6143,38 @@ DATA values<>+6496(SB)/8, $0xbec0939fbec0939f
 DATA values<>+6504(SB)/8, $0xbec0939fbec0939f
 DATA values<>+6512(SB)/8, $0xbec0939fbec0939f
 DATA values<>+6520(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6528(SB)/8, $0x4040000040400000
-DATA values<>+6536(SB)/8, $0x4040000040400000
-DATA values<>+6544(SB)/8, $0x4040000040400000
-DATA values<>+6552(SB)/8, $0x4040000040400000
-DATA values<>+6560(SB)/8, $0x40c0000040c00000
-DATA values<>+6568(SB)/8, $0x40c0000040c00000
-DATA values<>+6576(SB)/8, $0x40c0000040c00000
-DATA values<>+6584(SB)/8, $0x40c0000040c00000
-DATA values<>+6592(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6600(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6608(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6616(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6624(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6632(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6640(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6648(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6656(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6664(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6672(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6680(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6688(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6696(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6704(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6712(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6720(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6728(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6736(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6744(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6752(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6760(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6768(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6776(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6528(SB)/8, $0x40c0000040c00000
+DATA values<>+6536(SB)/8, $0x40c0000040c00000
+DATA values<>+6544(SB)/8, $0x40c0000040c00000
+DATA values<>+6552(SB)/8, $0x40c0000040c00000
+DATA values<>+6560(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6568(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6576(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6584(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6592(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6600(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6608(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6616(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6624(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6632(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6640(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6648(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6656(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6664(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6672(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6680(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6688(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6696(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6704(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6712(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6720(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6728(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6736(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6744(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6752(SB)/8, $0x4040000040400000
+DATA values<>+6760(SB)/8, $0x4040000040400000
+DATA values<>+6768(SB)/8, $0x4040000040400000
+DATA values<>+6776(SB)/8, $0x4040000040400000
 DATA values<>+6784(SB)/8, $0x3a72a8943a72a894
 DATA values<>+6792(SB)/8, $0x3a72a8943a72a894
 DATA values<>+6800(SB)/8, $0x3a72a8943a72a894
@@ -4906,32 +6355,108 @@ DATA values<>+8192(SB)/8, $0x31e97dfc31e97dfc
 DATA values<>+8200(SB)/8, $0x31e97dfc31e97dfc
 DATA values<>+8208(SB)/8, $0x31e97dfc31e97dfc
 DATA values<>+8216(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8224(SB)/8, $0x3d9222793d922279
-DATA values<>+8232(SB)/8, $0x3d9222793d922279
-DATA values<>+8240(SB)/8, $0x3d9222793d922279
-DATA values<>+8248(SB)/8, $0x3d9222793d922279
-DATA values<>+8256(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8264(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8272(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8280(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8288(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8296(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8304(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8312(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8320(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8328(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8336(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8344(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8352(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8360(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8368(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8376(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8384(SB)/8, $0xc0400000c0400000
-DATA values<>+8392(SB)/8, $0xc0400000c0400000
-DATA values<>+8400(SB)/8, $0xc0400000c0400000
-DATA values<>+8408(SB)/8, $0xc0400000c0400000
-DATA values<>+8416(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8424(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8432(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8440(SB)/8, $0x3e2aaaab3e2aaaab
-GLOBL values<>(SB), RODATA|NOPTR, $8448
+DATA values<>+8224(SB)/8, $0x4046666640466666
+DATA values<>+8232(SB)/8, $0x4046666640466666
+DATA values<>+8240(SB)/8, $0x4046666640466666
+DATA values<>+8248(SB)/8, $0x4046666640466666
+DATA values<>+8256(SB)/8, $0x3e80020400000000
+DATA values<>+8264(SB)/8, $0x3f4003c83f0003ac
+DATA values<>+8272(SB)/8, $0x3fa001723f80002c
+DATA values<>+8280(SB)/8, $0x3fe002183fc00164
+DATA values<>+8288(SB)/8, $0x40100135400000c5
+DATA values<>+8296(SB)/8, $0x4030026a40200253
+DATA values<>+8304(SB)/8, $0x40500158404000be
+DATA values<>+8312(SB)/8, $0x4070009c406002dc
+DATA values<>+8320(SB)/8, $0x3a80a7313aa099fd
+DATA values<>+8328(SB)/8, $0xb9d6edaa39ab0c44
+DATA values<>+8336(SB)/8, $0xba5aa42dba5f7ef1
+DATA values<>+8344(SB)/8, $0xb8e0f951ba01aacc
+DATA values<>+8352(SB)/8, $0x397771033918f5a7
+DATA values<>+8360(SB)/8, $0x3923063c39650dd2
+DATA values<>+8368(SB)/8, $0x37eb1f4038b3e32e
+DATA values<>+8376(SB)/8, $0xb7dc6939b7220190
+DATA values<>+8384(SB)/8, $0x3b04273336a18704
+DATA values<>+8392(SB)/8, $0x3b4c8fe03b5213c9
+DATA values<>+8400(SB)/8, $0x39daebb03b004fba
+DATA values<>+8408(SB)/8, $0xbaaa2829ba4b849e
+DATA values<>+8416(SB)/8, $0xba69585fbaa2f93b
+DATA values<>+8424(SB)/8, $0xb91cf8cab9fc640f
+DATA values<>+8432(SB)/8, $0x39289f5438828073
+DATA values<>+8440(SB)/8, $0x3913ee3239374bcc
+DATA values<>+8448(SB)/8, $0xbc0d5825bc2726d5
+DATA values<>+8456(SB)/8, $0x39c40e94bb951d3f
+DATA values<>+8464(SB)/8, $0x3bc6d6513b8c9835
+DATA values<>+8472(SB)/8, $0x3b853ad63bbb4f1c
+DATA values<>+8480(SB)/8, $0x39f9a2a63b098379
+DATA values<>+8488(SB)/8, $0xba83eef3ba0fc99d
+DATA values<>+8496(SB)/8, $0xba651a88ba8a512f
+DATA values<>+8504(SB)/8, $0xb9c31cd9ba20b0c9
+DATA values<>+8512(SB)/8, $0xbc460904331873ee
+DATA values<>+8520(SB)/8, $0xbcbd4ec6bca8095a
+DATA values<>+8528(SB)/8, $0xbc59c05abca3eadf
+DATA values<>+8536(SB)/8, $0x39f020fdbbbc015a
+DATA values<>+8544(SB)/8, $0x3bbfd0413b8cec82
+DATA values<>+8552(SB)/8, $0x3b9aaadd3bbc3863
+DATA values<>+8560(SB)/8, $0x3b0eb6003b5ebf77
+DATA values<>+8568(SB)/8, $0x3a26b0893aa34bde
+DATA values<>+8576(SB)/8, $0x3d7842843d88d8a6
+DATA values<>+8584(SB)/8, $0x3cb08fab3d33bb9c
+DATA values<>+8592(SB)/8, $0xbc8d4e87b9d7d70a
+DATA values<>+8600(SB)/8, $0xbcef224ebcdaee63
+DATA values<>+8608(SB)/8, $0xbcaef87abcd9f48a
+DATA values<>+8616(SB)/8, $0xbc26a86cbc7d289a
+DATA values<>+8624(SB)/8, $0xbb5ae350bbc831ae
+DATA values<>+8632(SB)/8, $0xba41ee3abad8ec4f
+DATA values<>+8640(SB)/8, $0x3d46daf22d9a96b1
+DATA values<>+8648(SB)/8, $0x3de75b963db4c5dd
+DATA values<>+8656(SB)/8, $0x3de8c1d33df73082
+DATA values<>+8664(SB)/8, $0x3d9a455b3dc60371
+DATA values<>+8672(SB)/8, $0x3d13c8bc3d5ddc40
+DATA values<>+8680(SB)/8, $0x3c50a99b3cb684db
+DATA values<>+8688(SB)/8, $0x3b54de773bdc0ec4
+DATA values<>+8696(SB)/8, $0x3a163b573abbc6dd
+DATA values<>+8704(SB)/8, $0xbec5f1a7becc422a
+DATA values<>+8712(SB)/8, $0xbe9a0acdbeb428d0
+DATA values<>+8720(SB)/8, $0xbe3b07d0be7792c6
+DATA values<>+8728(SB)/8, $0xbdb18766be04e1b0
+DATA values<>+8736(SB)/8, $0xbd030ebabd5ecd6a
+DATA values<>+8744(SB)/8, $0xbc13702fbc901445
+DATA values<>+8752(SB)/8, $0xbaf3ce04bb8bc0de
+DATA values<>+8760(SB)/8, $0xb98d2965ba4281cf
+DATA values<>+8768(SB)/8, $0x3ecd763b3f000000
+DATA values<>+8776(SB)/8, $0x3e68248b3e9dfa90
+DATA values<>+8784(SB)/8, $0x3dd8b8763e229e3c
+DATA values<>+8792(SB)/8, $0x3d244bd63d891b64
+DATA values<>+8800(SB)/8, $0x3c4609113cb9f269
+DATA values<>+8808(SB)/8, $0x3b37f7273bc5a177
+DATA values<>+8816(SB)/8, $0x39fcf8503a9ee50f
+DATA values<>+8824(SB)/8, $0x38752ff239387907
+DATA values<>+8832(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8840(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8848(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8856(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8864(SB)/8, $0x3d9222793d922279
+DATA values<>+8872(SB)/8, $0x3d9222793d922279
+DATA values<>+8880(SB)/8, $0x3d9222793d922279
+DATA values<>+8888(SB)/8, $0x3d9222793d922279
+DATA values<>+8896(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8904(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8912(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8920(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8928(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8936(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8944(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8952(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8960(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8968(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8976(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8984(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8992(SB)/8, $0xc0400000c0400000
+DATA values<>+9000(SB)/8, $0xc0400000c0400000
+DATA values<>+9008(SB)/8, $0xc0400000c0400000
+DATA values<>+9016(SB)/8, $0xc0400000c0400000
+DATA values<>+9024(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9032(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9040(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9048(SB)/8, $0x3e2aaaab3e2aaaab
+GLOBL values<>(SB), RODATA|NOPTR, $9056

@@ -83,15 +83,21 @@ func (w *Weights[T]) Scale(a T) {
 // Mul sets c (m x N, row stride ldc) to a (m x K, row stride lda) times W plus
 // bias in every row; bias of length N, or nil for 0. c overlaps neither a nor bias.
 func (w *Weights[T]) Mul(c []T, ldc int, a []T, lda, m int, bias []T) {
-	w.mul(c, ldc, a, lda, m, bias, false)
+	w.mul(c, ldc, a, lda, m, bias, false, nil)
 }
 
 // MulRelu is Mul followed by Relu on c, in one pass over c.
 func (w *Weights[T]) MulRelu(c []T, ldc int, a []T, lda, m int, bias []T) {
-	w.mul(c, ldc, a, lda, m, bias, true)
+	w.mul(c, ldc, a, lda, m, bias, true, nil)
 }
 
-func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool) {
+// MulAhead is Mul, or MulRelu, while next is fetched from memory to the first cache, for
+// whoever reads that afterwards.
+func (w *Weights[T]) MulAhead(c []T, ldc int, a []T, lda, m int, bias []T, relu bool, next []float64) {
+	w.mul(c, ldc, a, lda, m, bias, relu, aheadOf(next))
+}
+
+func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool, meanwhile *ahead) {
 	if m == 0 || w.N == 0 {
 		return
 	}
@@ -115,7 +121,7 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool)
 		w.mulLine(c, a, bias, relu)
 		return
 	case w.isa != plain:
-		w.mulTiles(c, ldc, a, lda, m, bias, relu)
+		w.mulTiles(c, ldc, a, lda, m, bias, relu, meanwhile)
 		return
 	}
 	for i := range m {
@@ -145,7 +151,7 @@ func within(name string, n, rows, cols, ld int) {
 
 // mulTiles goes through blocks of rows, then of k, then through the panels: a
 // panel stays in the first cache while the block's rows pass by.
-func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu bool) {
+func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu bool, meanwhile *ahead) {
 	size := uintptr(sizeOf[T]())
 	nr, kc := 2*lanes[T](w.isa), kStep(w.K)
 	t := tile{rs: uintptr(lda) * size, ks: size, cs: uintptr(ldc) * size}
@@ -179,7 +185,7 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 				default:
 					t.x, t.xs = nil, 0
 				}
-				tileColumn[T](w.isa, t, rows)
+				tileColumn[T](w.isa, t, rows, meanwhile)
 			}
 			if last {
 				break
@@ -255,7 +261,7 @@ func gemmTiles[T Float](s isa, c, a, b []T, m, n, k int, panel []T) {
 				} else {
 					t.x, t.xs = nil, 0
 				}
-				tileColumn[T](s, t, min(block, m-i))
+				tileColumn[T](s, t, min(block, m-i), nil)
 			}
 		}
 	}

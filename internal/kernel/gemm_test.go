@@ -70,7 +70,7 @@ func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special
 			for _, bias := range biases {
 				want := wantMul(s, a.v, lda, b.v, bias, m, n, k, lanes, relu)
 				c := newGuarded[T](max(0, (m-1)*ldc+n), off)
-				if w.mul(c.v, ldc, a.v, lda, m, bias, relu); m > 0 && n > 0 {
+				if w.mul(c.v, ldc, a.v, lda, m, bias, relu, aheadOf(c.v)); m > 0 && n > 0 {
 					compare(t, fmt.Sprintf("%v m %d n %d k %d relu %v bias %v", s, m, n, k, relu, bias != nil), c.v, ldc, want, m, n)
 				}
 				c.check(t)
@@ -179,11 +179,11 @@ func TestMulRowsStayApart(t *testing.T) {
 			awkward(rng, bias, false)
 			w := packWeights(s, k, n, b, false)
 			all := make([]float64, m*n)
-			w.mul(all, n, a, k, m, bias, false)
+			w.mul(all, n, a, k, m, bias, false, nil)
 			for rows := 1; rows < m; rows++ {
 				from := rng.IntN(m - rows + 1)
 				c := make([]float64, rows*n)
-				w.mul(c, n, a[from*k:], k, rows, bias, false)
+				w.mul(c, n, a[from*k:], k, rows, bias, false, nil)
 				for i, x := range c {
 					if !same(x, all[from*n+i]) {
 						t.Fatalf("%d rows of %d products from row %d: element %d is %v, with all rows %v", rows, k, from, i, x, all[from*n+i])
@@ -307,6 +307,6 @@ func negativeZero[T Float](t *testing.T, s isa, minus T) {
 	a := []T{0, minus, 0, minus, minus, minus, 0, 0, 0, 1, 0, minus}
 	m := len(a) / k
 	c := make([]T, m*n)
-	packWeights(s, k, n, b, false).mul(c, n, a, k, m, bias, false)
+	packWeights(s, k, n, b, false).mul(c, n, a, k, m, bias, false, nil)
 	compare(t, fmt.Sprintf("%v %T", s, minus), c, n, wantMul(s, a, k, b, bias, m, n, k, 1, false), m, n)
 }

@@ -58,7 +58,7 @@ func productsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {
 			lda, ldc := k+g.rng.IntN(3), n+g.rng.IntN(3)
 			b := numbers[T](g, k*n)
 			w := packWeights(s, k, n, b, trans)
-			w.mul(place[T](g, extent(m, n, ldc)), ldc, numbers[T](g, extent(m, k, lda)), lda, m, numbers[T](g, n), true)
+			w.mul(place[T](g, extent(m, n, ldc)), ldc, numbers[T](g, extent(m, k, lda)), lda, m, numbers[T](g, n), true, nil)
 		})
 	}
 	g.check(t, fmt.Sprintf("Gemm of %d x %d x %d %T", m, n, k, T(0)), func(g *guards) {

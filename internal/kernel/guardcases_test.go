@@ -44,6 +44,9 @@ func tiles[T Float](run func(*tile), s isa) cases {
 							case 2:
 								t.x = at(numbers[T](g, cols), 0)
 							}
+							if relu == 1 {
+								t.ahead = uintptr(t.c) // and what is behind it: no fetch fails
+							}
 							run(&t)
 						})
 					}

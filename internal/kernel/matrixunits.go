@@ -242,7 +242,7 @@ func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, 
 		unit(&u, parts)
 		for j := i; j < i+rows; j++ {
 			if !splittable(largest[j-i]) {
-				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu)
+				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu, nil)
 			}
 		}
 	}

@@ -5,10 +5,14 @@ package kernel
 // begins at b[l*ldb]; its rows may overlap, as windows do that slide over a line of an
 // image, and b has room for SlideRoom(n) values in each. x holds SlideWidth initial values
 // for each row of c, which go for all its columns, those of one row the same. Every sum is
-// in order of k from its initial value. c overlaps no operand.
-func Slide[T Float](c []T, ldc int, a []T, lda, step int, b []T, ldb int, x []T, m, n, k int, relu bool) {
-	slide(best(), c, ldc, a, lda, step, b, ldb, x, m, n, k, relu)
+// in order of k from its initial value. c overlaps no operand. All this is done for each of
+// the images, whose B and c begin some values apart.
+func Slide[T Float](c []T, ldc int, a []T, lda, step int, b []T, ldb int, x []T, m, n, k int, relu bool, images Images) {
+	slide(best(), c, ldc, a, lda, step, b, ldb, x, m, n, k, relu, images)
 }
+
+// Images are how many a Slide is for, and how many values apart their B and c begin.
+type Images struct{ Count, B, C int }
 
 // SlideWidth is the number of initial values for a row, on any machine.
 const SlideWidth = 2 * 64 / 4
@@ -16,18 +20,21 @@ const SlideWidth = 2 * 64 / 4
 // SlideRoom is the number of values that may be read of a row of n: whole vectors.
 func SlideRoom(n int) int { return (n + SlideWidth - 1) / SlideWidth * SlideWidth }
 
-func slide[T Float](s isa, c []T, ldc int, a []T, lda, step int, b []T, ldb int, x []T, m, n, k int, relu bool) {
-	if m == 0 || n == 0 || k == 0 {
+func slide[T Float](s isa, c []T, ldc int, a []T, lda, step int, b []T, ldb int, x []T, m, n, k int, relu bool, images Images) {
+	if m == 0 || n == 0 || k == 0 || images.Count == 0 {
 		return
 	}
-	within("c", len(c), m, n, ldc)
+	last := images.Count - 1
+	within("c", len(c)-last*images.C, m, n, ldc)
 	within("a", len(a), m, (k-1)*step+1, lda)
-	within("b", len(b), k, SlideRoom(n), ldb)
+	within("b", len(b)-last*images.B, k, SlideRoom(n), ldb)
 	if x != nil {
 		x = x[:m*SlideWidth]
 	}
 	if s == plain {
-		slidePlain(c, ldc, a, lda, step, b, ldb, x, m, n, k, relu)
+		for i := range images.Count {
+			slidePlain(c[i*images.C:], ldc, a, lda, step, b[i*images.B:], ldb, x, m, n, k, relu)
+		}
 		return
 	}
 	size, nr := uintptr(sizeOf[T]()), 2*lanes[T](s)
@@ -37,12 +44,14 @@ func slide[T Float](s isa, c []T, ldc int, a []T, lda, step int, b []T, ldb int,
 	}
 	for j := 0; j < n; j += nr {
 		t.cols = uintptr(min(nr, n-j))
-		t.b, t.c = at(b, j), at(c, j)
-		t.x, t.xs = t.c, t.cs
-		if x != nil {
-			t.x, t.xs = at(x, 0), SlideWidth*size
+		for i := range images.Count {
+			t.b, t.c = at(b, i*images.B+j), at(c, i*images.C+j)
+			t.x, t.xs = t.c, t.cs
+			if x != nil {
+				t.x, t.xs = at(x, 0), SlideWidth*size
+			}
+			tileColumn[T](s, t, m, nil)
 		}
-		tileColumn[T](s, t, m)
 	}
 }
 

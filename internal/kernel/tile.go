@@ -18,6 +18,28 @@ type tile struct {
 	rows   uintptr        // a height of the instruction set
 	cols   uintptr        // 1 to two vectors
 	relu   uintptr        // not 0: negative results become 0
+	ahead  uintptr        // memory to fetch meanwhile, a line of the cache for each of the k; 0: none
+}
+
+// fetchingHeight is the least height of a tile that fetches memory, in the assembly too.
+const fetchingHeight = 4
+
+// ahead is memory that is fetched to the first cache while tiles are computed.
+type ahead struct{ next, end uintptr }
+
+func aheadOf[T Float](v []T) *ahead {
+	from := uintptr(at(v, 0))
+	return &ahead{from, from + uintptr(len(v)*sizeOf[T]())}
+}
+
+// take is where the next lines begin, 0 if there are no more.
+func (a *ahead) take(lines uintptr) uintptr {
+	if a == nil || a.next >= a.end {
+		return 0
+	}
+	from := a.next
+	a.next += lines * 64
+	return from
 }
 
 // pack is the argument of the assembly that copies rows of cols elements, times
@@ -33,11 +55,14 @@ type pack struct {
 }
 
 // tileColumn computes m rows of a column of tiles. t is what the first tile needs, except
-// its number of rows.
-func tileColumn[T Float](s isa, t tile, m int) {
+// its number of rows. Meanwhile some of what is ahead is fetched; that may be nil.
+func tileColumn[T Float](s isa, t tile, m int, meanwhile *ahead) {
 	for {
 		h := s.height(m)
-		t.rows = uintptr(h)
+		t.rows, t.ahead = uintptr(h), 0
+		if h >= fetchingHeight {
+			t.ahead = meanwhile.take(t.k)
+		}
 		runTile[T](s, &t)
 		if m -= h; m == 0 {
 			return

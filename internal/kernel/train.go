@@ -80,7 +80,7 @@ func addTransTiles[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb
 			runPack[T](s, &pack{dst: t.b, src: at(b, i*ldb+j), ss: uintptr(ldb) * size, rows: t.k, cols: t.cols})
 			t.c = at(c, j)
 			t.x = t.c
-			tileColumn[T](s, t, p)
+			tileColumn[T](s, t, p, nil)
 		}
 	}
 }

@@ -321,7 +321,7 @@ func (r *Rows[T]) AddProduct(c []T, ldc int, x []T, p, j int) {
 	t.x, t.xs = t.c, t.cs
 	for i := 0; i < r.n; i += kBlock {
 		t.k, t.a, t.b = uintptr(min(kBlock, r.n-i)), at(x, i), at(d, i*width)
-		tileColumn[T](r.isa, t, p)
+		tileColumn[T](r.isa, t, p, nil)
 	}
 }
 

@@ -13,6 +13,7 @@ type formula struct {
 	v     vector
 	steps []step
 	far   *value // mask of the lanes that it is not meant for
+	near  bool   // exp(-|x|) is a normal number in all others
 }
 
 // value is the number of the step that makes it.
@@ -48,8 +49,8 @@ func (f *formula) x() value { return f.do("x") }
 // scalar is a loop's first or second scalar.
 func (f *formula) scalar(i int) value { return f.add1(step{op: "scalar", imm: i}) }
 
-// add, sub, mul, fma and fnma leave out what is the constant 0: low parts that a precision
-// does without are that.
+// add, sub, mul, fma and fnma leave out what is the constant 0, mul a last factor of 1: low
+// parts and scales that a precision, or a number that is near, does without are that.
 func (f *formula) add(a, b value) value {
 	switch {
 	case f.isZero(a):
@@ -68,8 +69,11 @@ func (f *formula) sub(a, b value) value {
 }
 
 func (f *formula) mul(a, b value) value {
-	if f.isZero(a) || f.isZero(b) {
+	switch {
+	case f.isZero(a) || f.isZero(b):
 		return f.zero()
+	case b == f.number(1):
+		return a
 	}
 	return f.do("VMUL", a, b)
 }

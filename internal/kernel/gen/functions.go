@@ -9,15 +9,15 @@ import (
 // functions by their number from firstFunction on, as the constants of package kernel count them.
 var functions = []function{
 	{"exp", (*formula).exponential, nil},
-	{"sigmoid", (*formula).sigmoid, nil},
+	decaying("sigmoid", (*formula).sigmoid),
 	{"tanh", (*formula).tanh, nil},
-	{"silu", (*formula).silu, nil},
-	{"softplus", (*formula).softplus, nil},
+	decaying("silu", (*formula).silu),
+	decaying("softplus", (*formula).softplus),
 	{"elu", (*formula).elu, nil},
 	{"erf", (*formula).erf, nil},
 	{"gelu", (*formula).gelu, (*formula).geluFar},
-	{"geluTanh", (*formula).geluTanh, nil},
-	{"mish", (*formula).mish, nil},
+	{"geluTanh", (*formula).geluTanh, (*formula).geluTanhFar},
+	decaying("mish", (*formula).mish),
 	{"softsign", (*formula).softsign, nil},
 	{"hardSigmoid", (*formula).hardSigmoid, nil},
 	{"hardSwish", (*formula).hardSwish, nil},
@@ -29,6 +29,20 @@ type function struct {
 	name string
 	body func(f *formula) value
 	far  func(f *formula, near value) value
+}
+
+// decaying is a function by exp(-|x|) that spares itself, where that is a normal number, what
+// the others need: the arithmetic is the same, less steps that change nothing.
+func decaying(name string, body func(f *formula) value) function {
+	mask := func(f *formula) value {
+		return f.less(f.negate(f.x()), f.number(-f.format().far))
+	}
+	near := func(f *formula) value {
+		far := mask(f)
+		f.far, f.near = &far, true
+		return body(f)
+	}
+	return function{name, near, func(f *formula, near value) value { return f.pick(mask(f), body(f), near) }}
 }
 
 // transcendental writes the functions in both precisions of an instruction set.
@@ -212,18 +226,23 @@ func (f *formula) erf() value {
 // gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
 // polynomials unless |x| is large.
 func (f *formula) gelu() value {
-	x := f.x()
 	if f.v.double {
-		return f.geluOf(x)
+		return f.geluOf(f.x())
 	}
+	return f.byTails(geluTable, geluNear)
+}
+
+// byTails is gelu of the P that a table is for, up to |x| = near.
+func (f *formula) byTails(table [9][16]float64, near float64) value {
+	x := f.x()
 	a := f.abs(x)
-	far := f.less(f.number(geluNear), a)
+	far := f.less(f.number(near), a)
 	f.far = &far
 	index := f.add(a, f.number(1.5*(1<<21))) // the next multiple of 1/4 in the last bits
-	row := func(i int) value { return f.lookup16(f.format().table16(geluTable[i]), index) }
+	row := func(i int) value { return f.lookup16(f.format().table16(table[i]), index) }
 	t := f.sub(a, row(0))
-	rest := row(len(geluTable) - 1)
-	for i := len(geluTable) - 2; i > 1; i-- {
+	rest := row(len(table) - 1)
+	for i := len(table) - 2; i > 1; i-- {
 		rest = f.fma(rest, t, row(i))
 	}
 	first := row(1)
@@ -236,8 +255,12 @@ func (f *formula) gelu() value {
 	return f.or(f.fma(negated, q, f.mul(negated, rest)), f.sign(x))
 }
 
-// geluNear is the last number of the table's.
-const geluNear = 3.625 // nearer to 3.875 its error is beyond 1 ulp; that would be rounded to 4
+// The last numbers that the tables are used for: behind them, before 3.875, their errors are beyond
+// 1 ulp.
+const (
+	geluNear     = 3.625
+	geluTanhNear = 3.1
+)
 
 func (f *formula) geluFar(near value) value {
 	x := f.x()
@@ -294,8 +317,20 @@ func (f *formula) geluOf(x value) value {
 
 const pi = "3.14159265358979323846264338327950288419716939937511"
 
-// geluTanh is x sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3) as a sum of two numbers.
+// geluTanh is gelu with P = 1/(1 + exp(v)), v = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
 func (f *formula) geluTanh() value {
+	if f.v.double {
+		return f.geluTanhOf()
+	}
+	return f.byTails(geluTanhTable, geluTanhNear)
+}
+
+func (f *formula) geluTanhFar(near value) value {
+	return f.pick(f.less(f.number(geluTanhNear), f.abs(f.x())), f.geluTanhOf(), near)
+}
+
+// geluTanhOf is x sigmoid(v), v of x as a sum of two numbers.
+func (f *formula) geluTanhOf() value {
 	m := f.format()
 	c := new(big.Float).SetPrec(200).Sqrt(new(big.Float).SetPrec(200).Quo(big.NewFloat(8), exact(pi)))
 	first, firstLow := m.split(c)

@@ -124,10 +124,10 @@ def fits(bits: int) -> list[Fit]:
     ]
 
 
-def normal_table() -> list[list[mpf]]:
-    """P(Z > c + t) by powers of t around 16 centres c near multiples of 1/4.
+def tail_table(tail: Function) -> list[list[mpf]]:
+    """tail(c + t) by powers of t around 16 centres c near multiples of 1/4.
 
-    Every c is a float32 for which P(Z > c) is all but one, too, so that the first term is
+    Every c is a float32 for which tail(c) is all but one, too, so that the first term is
     accurate without a second number.
     """
     rows = []
@@ -136,15 +136,20 @@ def normal_table() -> list[list[mpf]]:
         while i > 0 and abs(rounded(tail(c), 24) / tail(c) - 1) > mpf(2) ** -33:
             c += mpf(2) ** -23 if i < 4 else mpf(2) ** -22
         half = mpf(1) / 8 + mpf(2) ** -10
-        fit = Fit("normal", "", lambda t: (tail(c + t) - tail(c)) / t, lambda t: abs(t) / tail(c + t),
+        fit = Fit("tail", "", lambda t: (tail(c + t) - tail(c)) / t, lambda t: abs(t) / tail(c + t),
                   mpf(0) if i == 0 else -half, half, {})
         coefficients, _ = remez(fit, 6)
         rows.append([c, rounded(tail(c), 24), *(rounded(x, 24) for x in coefficients)])
     return rows
 
 
-def tail(x: mpf) -> mpf:
+def normal_tail(x: mpf) -> mpf:
     return erfc(x / sqrt(2)) / 2
+
+
+def approximate_tail(x: mpf) -> mpf:
+    """What GELU by tanh has in the place of the normal tail."""
+    return 1 / (1 + exp(sqrt(8 / pi) * (x + mpf("0.044715") * x**3)))
 
 
 def main() -> None:
@@ -164,12 +169,13 @@ def main() -> None:
                 print(f'\t\t"{fit.name}Rest": {{{float(rest).hex()}}},')
         print("\t},")
     print("}")
-    rows = normal_table()
-    print("\n// geluTable is what normal_table gives: 16 centres, then the coefficients by power.")
-    print(f"var geluTable = [{len(rows[0])}][16]float64{{")
-    for k in range(len(rows[0])):
-        print("\t{" + ", ".join(float(row[k]).hex() for row in rows) + "},")
-    print("}")
+    for name, tail in (("geluTable", normal_tail), ("geluTanhTable", approximate_tail)):
+        rows = tail_table(tail)
+        print(f"\n// {name} is what tail_table gives of {tail.__name__}: 16 centres, then the coefficients by power.")
+        print(f"var {name} = [{len(rows[0])}][16]float64{{")
+        for k in range(len(rows[0])):
+            print("\t{" + ", ".join(float(row[k]).hex() for row in rows) + "},")
+        print("}")
 
 
 if __name__ == "__main__":

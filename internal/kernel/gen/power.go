@@ -135,6 +135,11 @@ func (m format) bound() float64 { return -1.1 * m.underflow }
 func (f *formula) decay(negated, low value) decay {
 	m := f.format()
 	e := f.power(negated, low)
+	if f.near {
+		s := f.scaled(e.t, e.index)
+		high := f.fma(s, e.y, s)
+		return decay{negated, s, e.y, high, f.low(f.fma(s, e.y, f.sub(s, high)))}
+	}
 	isFar := f.less(negated, f.number(-m.far))
 	shifted := f.add(e.t, f.number(m.shift*float64(m.steps)))
 	s := f.scaled(f.pick(isFar, shifted, e.t), e.index)
@@ -145,11 +150,17 @@ func (f *formula) decay(negated, low value) decay {
 // farScale is what takes the scale of a decay away again, for negative x: 1 or 2^-shift.
 func (f *formula) farScale(x value) value {
 	m := f.format()
+	if f.near {
+		return f.number(1)
+	}
 	return f.pick(f.less(x, f.number(-m.far)), f.number(math.Ldexp(1, -int(m.shift))), f.number(1))
 }
 
 // scaleOrZero is farScale, 0 where exp(-at) is.
 func (f *formula) scaleOrZero(at value) value {
+	if f.near {
+		return f.number(1)
+	}
 	return f.pick(f.less(f.number(-f.format().bound()), at), f.farScale(at), f.zero())
 }
 
@@ -159,6 +170,9 @@ func (f *formula) negate(x value) value { return f.or(x, f.bits(f.signBit())) }
 // minus is -|x|, bounded its value no less than -bound.
 func (f *formula) minus(x value) (negated, bounded value) {
 	negated = f.negate(x)
+	if f.near {
+		return negated, negated
+	}
 	return negated, f.max(f.number(-f.format().bound()), negated)
 }
 

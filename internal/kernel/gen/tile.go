@@ -4,19 +4,20 @@ import "fmt"
 
 // Offsets of the fields of kernel.tile.
 const (
-	tileA    = 8 * iota // element (0, 0) of A
-	tileRS              // bytes between rows of A
-	tileKS              // bytes between columns of A
-	tileB               // packed panel of B
-	tileBS              // bytes between rows of the panel
-	tileK               // length of the sums
-	tileX               // initial values, or nil for 0
-	tileXS              // bytes between their rows
-	tileC               // result
-	tileCS              // bytes between its rows
-	tileRows            // one of the heights
-	tileCols            // 1 to two vectors
-	tileRelu            // not 0: negative results become 0
+	tileA     = 8 * iota // element (0, 0) of A
+	tileRS               // bytes between rows of A
+	tileKS               // bytes between columns of A
+	tileB                // packed panel of B
+	tileBS               // bytes between rows of the panel
+	tileK                // length of the sums
+	tileX                // initial values, or nil for 0
+	tileXS               // bytes between their rows
+	tileC                // result
+	tileCS               // bytes between its rows
+	tileRows             // one of the heights
+	tileCols             // 1 to two vectors
+	tileRelu             // not 0: negative results become 0
+	tileAhead            // memory to fetch meanwhile, or 0
 )
 
 // tiles writes both precisions of an instruction set.
@@ -55,6 +56,19 @@ func (s *source) choose(v vector, vectors int) {
 		s.op("CMPQ", "BX", imm(rows))
 		s.op("JEQ", fmt.Sprintf("tile%dx%d", rows, vectors))
 	}
+}
+
+// fetchingHeight is the least number of rows of a tile that fetches memory meanwhile.
+const fetchingHeight = 4
+
+// fetching leaves in AX what the loop fetches first and in BX the bytes from there to what
+// comes next: a line of the cache, or 0 where there is nothing to fetch.
+func (s *source) fetching() {
+	s.op("MOVQ", mem(tileAhead, "DI"), "AX")
+	s.op("MOVQ", "$64", "BX")
+	s.op("TESTQ", "AX", "AX")
+	s.op("CMOVQEQ", "AX", "BX")
+	s.op("CMOVQEQ", "SI", "AX") // is in the cache
 }
 
 // tile is the code for one shape. Every element is one chain of fused
@@ -106,8 +120,16 @@ func (s *source) tile(v vector, rows, vectors int) {
 	}
 	s.op("TESTQ", "CX", "CX")
 	s.op("JEQ", name+"_end")
+	fetches := rows >= fetchingHeight
+	if fetches {
+		s.fetching()
+	}
 	s.op("PCALIGN", "$32")
 	s.label(name + "_loop")
+	if fetches {
+		s.op("PREFETCHT0", "(AX)")
+		s.op("ADDQ", "BX", "AX")
+	}
 	for j := range vectors {
 		s.load(v, mem(j*v.bytes, "SI"), b+j, false)
 	}

@@ -36,3 +36,11 @@ func Enter[T kernel.Float](dst []T, stride int, src []float64, t graph.DType) {
 		dst[i*stride] = T(x)
 	}
 }
+
+// entering is Enter of whole rows; nil: type t holds numbers as they are.
+func entering[T kernel.Float](t graph.DType) func(dst []T, src []float64) {
+	if _, double := any(T(0)).(float64); double && t == graph.Float64 {
+		return nil
+	}
+	return func(dst []T, src []float64) { Enter(dst, 1, src, t) }
+}

@@ -16,6 +16,7 @@ type program[T kernel.Float] struct {
 	want    []*graph.Value
 	steps   []operator.Step[T]
 	relus   map[*graph.Node]bool // products that apply a Relu, too
+	takers  map[*graph.Value]taker[T]
 	consts  map[*graph.Value]operator.Operand[T]
 	max     int64
 	perRow  int64 // bytes of arena per row
@@ -32,6 +33,7 @@ func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value,
 	var rectified map[*graph.Node]*graph.Node
 	if !o.Apart {
 		rectified = plan.rectified(want)
+		p.takers = takersOf[T](plan.takers(g.Inputs, want))
 	}
 	for _, n := range plan.nodes {
 		if from := rectified[n]; from != nil {

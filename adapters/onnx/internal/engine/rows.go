@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -21,8 +22,16 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 	if len(src) != rows*width {
 		return fmt.Errorf("onnx: input %q was given %d values, but %d rows of %d need %d", v.Name, len(src), rows, width, rows*width)
 	}
+	taker, taken := a.takers[v]
+	if taken {
+		a.execs[taker.node].Source.Rows = nil
+	}
 	if own := a.View(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
 		return nil // written there, and rounded, by the caller
+	}
+	if taken {
+		a.execs[taker.node].Source = operator.Source[T]{Rows: src, Enter: taker.enter}
+		return nil
 	}
 	if v.Type == graph.String {
 		for i, x := range src {

@@ -89,19 +89,25 @@ func (p *convPlan) paddedImage(image []int) []int {
 	return out
 }
 
-// run convolves every row.
+// imageValues are about how many of the padded images lie side by side: they stay in cache.
+const imageValues = 1 << 14
+
+// run convolves every row, some at a time.
 func (c *convLines[T]) run(x *Exec[T]) {
 	in, out := x.In[0].F, x.Out[0].F
 	d, channels := len(c.image), c.cin*c.group
 	size, imageSize, outSize := graph.Product(c.padded), graph.Product(c.image), graph.Product(c.out)
 	width := c.out[d-1]
-	buf := x.temp(channels*size + kernel.SlideRoom(width))
+	rows := max(1, min(len(out)/(c.cout*outSize), imageValues/(channels*size)))
+	buf := x.temp(rows*channels*size + kernel.SlideRoom(width))
 	clear(buf)
 	m := c.cout / c.group
 	var at [graph.MaxRank]int
 	strides := rowMajor(c.padded)
 	for len(out) > 0 {
-		for ch := range channels {
+		rows = min(rows, len(out)/(c.cout*outSize))
+		images := kernel.Images{Count: rows, B: channels * size, C: c.cout * outSize}
+		for ch := range rows * channels {
 			c.pad1(buf[ch*size:(ch+1)*size], in[ch*imageSize:(ch+1)*imageSize])
 		}
 		for g := range c.group {
@@ -118,11 +124,11 @@ func (c *convLines[T]) run(x *Exec[T]) {
 						initial = c.initial[g*m*kernel.SlideWidth:]
 					}
 					kernel.Slide(out[g*m*outSize+line*width:], outSize, c.w[g*m*c.lda+s.weight:], c.lda, c.step,
-						buf[first+s.pixel:], c.ldb, initial, m, width, c.inner, x.Relu && i == len(c.steps)-1)
+						buf[first+s.pixel:], c.ldb, initial, m, width, c.inner, x.Relu && i == len(c.steps)-1, images)
 				}
 			}
 		}
-		in, out = in[channels*imageSize:], out[c.cout*outSize:]
+		in, out = in[rows*channels*imageSize:], out[rows*c.cout*outSize:]
 	}
 }
 
@@ -130,6 +136,10 @@ func (c *convLines[T]) run(x *Exec[T]) {
 func (c *convLines[T]) pad1(dst, image []T) {
 	d := len(c.image)
 	width := c.image[d-1]
+	if d == 1 {
+		copy(dst[c.convPlan.pad[0]:], image)
+		return
+	}
 	for line := 0; len(image) > 0; line++ {
 		to, rest, stride := c.convPlan.pad[d-1], line, c.padded[d-1]
 		for i := d - 2; i >= 0; i-- {

@@ -9,12 +9,12 @@ import (
 )
 
 // TestConvLines: lines of products give what sums one by one give, up to rounding, on any
-// image, kernel, group, stride, dilation and padding that they take.
+// image, kernel, group, stride, dilation and padding that they take, for few rows and many.
 func TestConvLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	ran := 0
 	for range 400 {
-		d, group, cin, m, rows := 1+rng.IntN(3), 1+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(5), 1+rng.IntN(3)
+		d, group, cin, m, rows := 1+rng.IntN(3), 1+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(5), 1+rng.IntN(12)
 		p := &convPlan{group: group, points: 1}
 		in, out, w := []int{rows, cin * group}, []int{rows, m * group}, []int{m * group, cin}
 		for i := range d {

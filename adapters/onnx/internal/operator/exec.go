@@ -21,7 +21,9 @@ type Exec[T kernel.Float] struct {
 	Rows    int
 	Relu    bool // a product applies the Relu that follows it, too
 	// Texts has the texts that numbers in operands of type String stand for.
-	Texts   *graph.Texts
+	Texts *graph.Texts
+	// Source has the rows that In[0] is to hold; none: they are there.
+	Source  Source[T]
 	scratch *[]T
 }
 

@@ -87,10 +87,8 @@ func compileGemm[T kernel.Float](n *graph.Node) Step[T] {
 			transposeMatrix(af, a.F, k, rows)
 		}
 		switch {
-		case packed != nil && x.Relu:
-			packed.MulRelu(out.F, cols, af, k, rows, bias)
 		case packed != nil:
-			packed.Mul(out.F, cols, af, k, rows, bias)
+			x.product(packed, af, rows, bias)
 		default:
 			bf := b.F
 			if transB {

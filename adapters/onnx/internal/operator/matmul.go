@@ -13,9 +13,9 @@ import (
 func matmulOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMatMul},
-			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true, TakesRelu: withBias},
+			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true, TakesRelu: withBias, TakesSource: productTakesSource},
 		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkGemm},
-			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct},
+			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct, TakesSource: productTakesSource},
 	}
 }
 
@@ -96,12 +96,7 @@ func compileLayer[T kernel.Float](n *graph.Node) Step[T] {
 	packed, bias := kernel.Pack(k, cols, Floats[T](n.Inputs[1]), false), Floats[T](n.Inputs[2])
 	return func(x *Exec[T]) error {
 		as := x.In[0].Shape
-		rows := graph.Product(as[:len(as)-1])
-		if x.Relu {
-			packed.MulRelu(x.Out[0].F, cols, x.In[0].F, k, rows, bias)
-		} else {
-			packed.Mul(x.Out[0].F, cols, x.In[0].F, k, rows, bias)
-		}
+		x.product(packed, x.In[0].F, graph.Product(as[:len(as)-1]), bias)
 		return nil
 	}
 }

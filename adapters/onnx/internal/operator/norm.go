@@ -100,17 +100,25 @@ func softmaxAll[T kernel.Float](dst, src []T, outer, size, inner int, logarithm 
 }
 
 // softmaxRows works on rows of n elements; dst may be src. The exponentials of many rows are
-// one call: rows are short.
+// one call, and so are the quotients: rows are short.
 func softmaxRows[T kernel.Float](dst, src []T, n int, logarithm bool) {
 	var buf [softmaxBlock]T
 	many := max(1, softmaxBlock/n) * n
 	for len(src) > 0 {
 		m := min(many, len(src))
 		for at := 0; at < m; at += n {
-			top := slices.Max(src[at : at+n])
-			kernel.Sub(dst[at:at+n], src[at:at+n], []T{top})
+			subtractLargest(dst[at:at+n], src[at:at+n])
 		}
 		switch {
+		case !logarithm && n < longRow:
+			kernel.Exp(dst[:m], dst[:m])
+			for at := 0; at < m; at += n {
+				total := T(sum(dst[at : at+n]))
+				for k := range buf[at : at+n] {
+					buf[at+k] = total
+				}
+			}
+			kernel.Div(dst[:m], dst[:m], buf[:m])
 		case !logarithm:
 			kernel.Exp(dst[:m], dst[:m])
 			for row := range slices.Chunk(dst[:m], n) {
@@ -125,6 +133,34 @@ func softmaxRows[T kernel.Float](dst, src []T, n int, logarithm bool) {
 			}
 		}
 		dst, src = dst[m:], src[m:]
+	}
+}
+
+// longRow is the length from which a call for each row is worth its time.
+const longRow = 48
+
+// subtractLargest sets dst to src less the largest of it, which is NaN if one is.
+func subtractLargest[T kernel.Float](dst, src []T) {
+	if len(src) >= longRow {
+		kernel.Sub(dst, src, []T{slices.Max(src)})
+		return
+	}
+	var tops [4]T // one would wait for itself
+	for i := range tops {
+		tops[i] = src[min(i, len(src)-1)]
+	}
+	rest := src[min(4, len(src)):]
+	for len(rest) >= 4 {
+		tops[0], tops[1], tops[2], tops[3] = max(tops[0], rest[0]), max(tops[1], rest[1]), max(tops[2], rest[2]), max(tops[3], rest[3])
+		rest = rest[4:]
+	}
+	for _, x := range rest {
+		tops[0] = max(tops[0], x)
+	}
+	top := max(max(tops[0], tops[1]), max(tops[2], tops[3]))
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = x - top
 	}
 }
 

@@ -42,6 +42,9 @@ type Entry[T kernel.Float] struct {
 	// TakesRelu reports whether the step of n applies the Relu that follows it if
 	// Exec.Relu is set; nil: never.
 	TakesRelu func(n *graph.Node) bool
+	// TakesSource reports whether the step of n moves its first operand there if Exec.Source
+	// has it; nil: never.
+	TakesSource func(n *graph.Node) bool
 }
 
 // Table holds the entries by domain and name.
