@@ -10,6 +10,9 @@ import (
 // matrixUnitPoints are the functions for matrix units: without these only those that split run.
 func matrixUnitPoints() map[string]entryPoint {
 	return map[string]entryPoint{
+		"enabledStates": {avx2, func(check func(string, func(*guards))) {
+			check("", func(g *guards) { enabledStates(&place[uint32](g, 1)[0]) })
+		}},
 		"splitTile":     {avx512, splits(splitTile, false)},
 		"stackTile":     {avx512, splits(stackTile, true)},
 		"unitBlock3":    {avx512, unitBlocks(unitBlock3, 3, 17)},

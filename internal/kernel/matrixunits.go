@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 )
 
@@ -16,6 +17,8 @@ type SplitWeights struct {
 	data    []byte            // tiles: by 32 columns, 32 rows of the matrix, 16 columns, part
 	chunks  int               // of 32 rows
 	stacked bool              // K <= 16: parts below each other, in one chunk or three
+	// What computes in Go what the assembly is meant to: tests without matrix units.
+	splitInGo, multiplyInGo bool
 }
 
 // unitBlock is the argument of the assembly that multiplies a block of up to 32 rows with all
@@ -85,19 +88,70 @@ func tileShapes() *[64]byte {
 	return shapes
 }
 
-// PackSplit is Pack for matrix units; nil where there are none, and for weights that they do not
-// suit: one row, fewer than 16 columns, or magnitudes beyond what parts can hold. The first call asks
-// the operating system to let the process use the units.
+// PackSplit is Pack for matrix units; nil where there are none (MatrixUnits), and for weights that
+// they do not suit: those for which vectors are as fast, or magnitudes beyond what parts can hold.
 func PackSplit(k, n int, w []float32, trans bool) *SplitWeights {
-	if !matrixUnits() {
+	if !paysToSplit(k, n) || !MatrixUnits() {
 		return nil
 	}
 	return packSplit(k, n, w, trans)
 }
 
+// MatrixUnits says whether PackSplit has units to run on: processor and operating system have them
+// and let this process use them, for which the first call asks, and a product comes out right.
+// Where the system has said yes, it keeps room for tiles when it handles signals: C code in this
+// process that handles signals on stacks of less than some 12 kB will fail. GODEBUG=cpu.amxtile=off
+// in the environment makes it false without asking.
+func MatrixUnits() bool { return unitsWork() }
+
+var unitsWork = sync.OnceValue(func() bool { return matrixUnits() && tried() })
+
+// tried compares two small products with those of Weights, to rounding: units that an emulator or
+// a virtual machine offers and does not have do no harm then.
+func tried() bool {
+	const m, n = 3, 17
+	for _, k := range []int{5, 40} {
+		w, a := make([]float32, k*n), make([]float32, m*k)
+		for _, v := range [][]float32{w, a} {
+			for i := range v {
+				v[i] = float32(math.Sin(float64(i + 1)))
+			}
+		}
+		s := packSplit(k, n, w, false)
+		got, want := make([]float32, m*n), make([]float32, m*n)
+		s.Mul(got, n, a, k, m, nil, make([]float32, s.Scratch()))
+		s.exact.Mul(want, n, a, k, m, nil)
+		for i, x := range want {
+			if !(math.Abs(float64(got[i]-x)) <= float64(k)*1e-6) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// paysToSplit estimates, from what instructions take, in cycles for 32 rows, whether matrix units
+// need less time than vectors, two of which are multiplied and added in a cycle. Parts of larger
+// matrices than the last bound leave the second cache, from which they are read again for every
+// 32 rows.
+func paysToSplit(k, n int) bool {
+	const (
+		product    = 16  // of tiles
+		epilogue   = 100 // of 32 columns
+		splitting  = 12 * unitRows
+		mostInside = 2 << 20
+	)
+	panels, chunks, products := (n+unitCols-1)/unitCols, (k+chunkDepth-1)/chunkDepth, 6
+	split := chunks * splitting
+	if k <= stackedDepth {
+		chunks, products, split = (k*stackedParts+chunkDepth-1)/chunkDepth, 1, 2*splitting
+	}
+	units := panels*(chunks*products*4*product+epilogue) + split
+	return k > 1 && units < k*n && 6*k*n <= mostInside
+}
+
 func packSplit(k, n int, w []float32, trans bool) *SplitWeights {
-	const fewest = 16
-	if k <= 1 || n < fewest || !splittable(largestBits(w[:k*n])) {
+	if k == 0 || n == 0 || !splittable(largestBits(w[:k*n])) {
 		return nil
 	}
 	s := &SplitWeights{K: k, N: n, exact: Pack(k, n, w, trans), stacked: k <= stackedDepth}
@@ -184,18 +238,18 @@ func (s *SplitWeights) rowsBytes() int {
 }
 
 // Mul is that of Weights, to rounding. scratch has room for Scratch values, which are
-// overwritten; it must hold finite values at first, zeros say, and is used by one call at a time.
+// overwritten, and is used by one call at a time.
 func (s *SplitWeights) Mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
-	s.mul(c, ldc, a, lda, m, bias, scratch, false, runUnitBlock, runSplit)
+	s.mul(c, ldc, a, lda, m, bias, scratch, false)
 }
 
 // MulRelu is Mul followed by Relu on c.
 func (s *SplitWeights) MulRelu(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
-	s.mul(c, ldc, a, lda, m, bias, scratch, true, runUnitBlock, runSplit)
+	s.mul(c, ldc, a, lda, m, bias, scratch, true)
 }
 
-// mul goes through blocks of rows with the assembly, or in tests with what computes the same.
-func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32, relu bool, unit func(u *unitBlock, parts int), split func(r *splitRows, stacked bool)) {
+// mul goes through blocks of rows.
+func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32, relu bool) {
 	if m == 0 {
 		return
 	}
@@ -236,15 +290,31 @@ func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, 
 		for upper := 0; upper < rows; upper += 16 {
 			r.dst, r.src = unsafe.Add(u.a, uintptr(upper/16)*u.rowTile), at(a, (i+upper)*lda)
 			r.rows, r.largest = uintptr(min(16, rows-upper)), unsafe.Pointer(&largest[upper])
-			split(&r, s.stacked)
+			s.split(&r)
 		}
 		u.c, u.rows, u.cols = at(c, i*ldc), uintptr(rows), uintptr(s.N)
-		unit(&u, parts)
+		s.multiply(&u, parts)
 		for j := i; j < i+rows; j++ {
 			if !splittable(largest[j-i]) {
 				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu)
 			}
 		}
+	}
+}
+
+func (s *SplitWeights) split(r *splitRows) {
+	if s.splitInGo {
+		splitInGo(r, s.stacked)
+	} else {
+		runSplit(r, s.stacked)
+	}
+}
+
+func (s *SplitWeights) multiply(u *unitBlock, parts int) {
+	if s.multiplyInGo {
+		multiplyInGo(u, parts)
+	} else {
+		runUnitBlock(u, parts)
 	}
 }
 

@@ -483,5 +483,13 @@ zero:
 	VZEROUPPER
 	RET
 
+// enabledStates writes the lower half of XCR0.
+TEXT ·enabledStates(SB), NOSPLIT, $0-8
+	MOVQ to+0(FP), DI
+	XORL CX, CX
+	XGETBV
+	MOVL AX, (DI)
+	RET
+
 DATA magnitude<>+0(SB)/4, $0x7fffffff
 GLOBL magnitude<>(SB), RODATA|NOPTR, $4

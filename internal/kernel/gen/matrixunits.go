@@ -41,6 +41,7 @@ func matrixUnits(s *source) {
 	}
 	s.splitRows()
 	s.stackRows()
+	s.enabledStates()
 	s.line("")
 	s.line("DATA magnitude<>+0(SB)/4, $0x7fffffff")
 	s.line("GLOBL magnitude<>(SB), RODATA|NOPTR, $4")
@@ -291,6 +292,15 @@ func (s *source) subtract(half, wide, from string) {
 	s.op("VPMOVZXWD", half, wide)
 	s.op("VPSLLD", "$16", wide, wide)
 	s.op("VSUBPS", wide, from, from)
+}
+
+// enabledStates reads what the operating system saves of a processor's state.
+func (s *source) enabledStates() {
+	s.function("enabledStates", "to", "enabledStates writes the lower half of XCR0.")
+	s.op("XORL", "CX", "CX")
+	s.op("XGETBV")
+	s.op("MOVL", "AX", "(DI)")
+	s.op("RET")
 }
 
 // bytes writes an instruction that Go's assembler does not know.
