@@ -65,11 +65,11 @@ const (
 	stackedParts = 6
 )
 
-// Rows and weights whose largest magnitude is within these bounds have parts without overflow,
-// and what underflows is far below rounding.
+// Largest magnitudes of rows and of weights within these bounds: no product or sum overflows, and
+// what underflows of the parts' products is below rounding.
 const (
-	smallestSplit = 1e-25
-	largestSplit  = 1e25
+	smallestRow, largestRow         = 1e-16, 1e18
+	smallestWeights, largestWeights = 1e-12, 1e15
 )
 
 // stackedOrder returns the parts of the rows, and those of the weights that meet them: small
@@ -151,7 +151,7 @@ func paysToSplit(k, n int) bool {
 }
 
 func packSplit(k, n int, w []float32, trans bool) *SplitWeights {
-	if k == 0 || n == 0 || !splittable(largestBits(w[:k*n])) {
+	if k == 0 || n == 0 || !between(largestBits(w[:k*n]), smallestWeights, largestWeights) {
 		return nil
 	}
 	s := &SplitWeights{K: k, N: n, exact: Pack(k, n, w, trans), stacked: k <= stackedDepth}
@@ -212,9 +212,9 @@ func bfloat16(x float32) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// splittable says whether values whose largest magnitude has these bits can be split.
-func splittable(largest uint32) bool {
-	return largest == 0 || largest >= math.Float32bits(smallestSplit) && largest <= math.Float32bits(largestSplit)
+// between says whether the bits are those of 0 or of a number within bounds.
+func between(bits uint32, lo, hi float32) bool {
+	return bits == 0 || bits >= math.Float32bits(lo) && bits <= math.Float32bits(hi)
 }
 
 func largestBits(v []float32) (largest uint32) {
@@ -295,7 +295,7 @@ func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, 
 		u.c, u.rows, u.cols = at(c, i*ldc), uintptr(rows), uintptr(s.N)
 		s.multiply(&u, parts)
 		for j := i; j < i+rows; j++ {
-			if !splittable(largest[j-i]) {
+			if !between(largest[j-i], smallestRow, largestRow) {
 				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu)
 			}
 		}

@@ -5,12 +5,9 @@ import (
 	"unsafe"
 )
 
-// PackSplitInGo is PackSplit for tests on any machine: Go's own arithmetic takes the place of matrix
-// units, slowly, and comes to the same bits.
+// PackSplitInGo is PackSplit for tests on any machine, of weights of any size: Go's own arithmetic
+// takes the place of matrix units, slowly, and comes to the same bits.
 func PackSplitInGo(k, n int, w []float32, trans bool) *SplitWeights {
-	if !paysToSplit(k, n) {
-		return nil
-	}
 	s := packSplit(k, n, w, trans)
 	if s != nil {
 		s.splitInGo, s.multiplyInGo = true, true
@@ -23,31 +20,53 @@ func PackSplitInGo(k, n int, w []float32, trans bool) *SplitWeights {
 // chunk, their sum, and then that added to the tile. Denormal numbers are 0.
 func multiplyInGo(u *unitBlock, parts int) {
 	orders := map[int][][2]int{1: {{0, 0}}, 3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}}[parts]
-	half := func(p unsafe.Pointer, offset uintptr) float32 {
-		return math.Float32frombits(uint32(*(*uint16)(unsafe.Add(p, offset))) << 16)
-	}
+	depth := int(u.chunks) * parts * chunkDepth
+	rows, columns := make([]float32, depth*int(u.rows)), make([]float32, depth)
 	for i := range u.rows {
-		for j := range u.cols {
-			sum := float32(0)
-			for c := range u.chunks {
+		wide(rows[int(i)*depth:][:depth], parts, func(chunk, part, k int) unsafe.Pointer {
+			return unsafe.Add(u.a, i/16*u.rowTile+uintptr(chunk)*u.chunk+uintptr(part)*tileBytes+i%16*u.stride+uintptr(2*k))
+		})
+	}
+	for j := range u.cols {
+		wide(columns, parts, func(chunk, part, k int) unsafe.Pointer {
+			tile := ((j/unitCols*u.chunks+uintptr(chunk))*2+j%unitCols/16)*uintptr(parts) + uintptr(part)
+			return unsafe.Add(u.b, tile*tileBytes+j%16*4+uintptr(k/2*64+k%2*2))
+		})
+		bias := *(*float32)(unsafe.Add(u.bias, j/unitCols*u.biasStep+j%unitCols*4))
+		for i := range int(u.rows) {
+			sum, row := float32(0), rows[i*depth:][:depth]
+			for c := 0; c < depth; c += parts * chunkDepth {
 				for _, o := range orders {
-					a := i/16*u.rowTile + c*u.chunk + uintptr(o[0])*tileBytes + i%16*u.stride
-					b := ((j/unitCols*u.chunks+c)*2*uintptr(parts)+j%unitCols/16*uintptr(parts)+uintptr(o[1]))*tileBytes + j%16*4
-					var odd [2]float32
-					for k := range uintptr(chunkDepth) {
-						odd[k%2] = fused(half(u.a, a+2*k), half(u.b, b+k/2*64+k%2*2), odd[k%2])
-					}
-					sum = flushed(sum + flushed(odd[0]+odd[1]))
+					even, odd := pairs(row[c+o[0]*chunkDepth:][:chunkDepth], columns[c+o[1]*chunkDepth:][:chunkDepth])
+					sum = flushed(sum + flushed(even+odd))
 				}
 			}
-			bias := *(*float32)(unsafe.Add(u.bias, j/unitCols*u.biasStep+j%unitCols*4))
 			sum += bias
 			if least := math.Float32frombits(uint32(u.least)); sum < least {
 				sum = least
 			}
-			*(*float32)(unsafe.Add(u.c, i*u.cs+4*j)) = sum
+			*(*float32)(unsafe.Add(u.c, uintptr(i)*u.cs+4*j)) = sum
 		}
 	}
+}
+
+// wide writes numbers in bfloat16, of chunk after chunk and in it part after part, as float32.
+func wide(to []float32, parts int, at func(chunk, part, k int) unsafe.Pointer) {
+	for i := range to {
+		chunk, k := i/chunkDepth, i%chunkDepth
+		half := *(*uint16)(at(chunk/parts, chunk%parts, k))
+		to[i] = flushed(math.Float32frombits(uint32(half) << 16))
+	}
+}
+
+// pairs are the sums of products of even and of odd elements.
+func pairs(a, b []float32) (even, odd float32) {
+	b = b[:len(a)]
+	for k := 0; k < len(a); k += 2 {
+		even = fused(a[k], b[k], even)
+		odd = fused(a[k+1], b[k+1], odd)
+	}
+	return even, odd
 }
 
 // splitInGo is splitting in Go.
@@ -84,7 +103,6 @@ func splitInGo(r *splitRows, stacked bool) {
 // fused is a*b + c rounded once, the product being exact in float64: the sum is rounded to odd
 // there, so that rounding it again is right.
 func fused(a, b, c float32) float32 {
-	a, b, c = flushed(a), flushed(b), flushed(c)
 	p, q := float64(a)*float64(b), float64(c)
 	s := p + q
 	rest := s - p
@@ -100,9 +118,10 @@ func fused(a, b, c float32) float32 {
 	return flushed(float32(s))
 }
 
+// flushed is x, or 0 of its sign for a denormal number.
 func flushed(x float32) float32 {
-	if math.Abs(float64(x)) < 0x1p-126 {
-		return float32(math.Copysign(0, float64(x)))
+	if bits := math.Float32bits(x); bits&0x7f800000 == 0 {
+		return math.Float32frombits(bits & (1 << 31))
 	}
 	return x
 }
