@@ -22,7 +22,8 @@ type SplitWeights struct {
 }
 
 // unitBlock is the argument of the assembly that multiplies a block of up to 32 rows with all
-// weights: c = max(a*b + bias, least). It knows the offsets of the fields, and changes cols.
+// weights: c = max(a*b + bias, least). It knows the offsets of the fields;
+// it changes some, and leaves nil in pointers that it moves.
 type unitBlock struct {
 	config   unsafe.Pointer // the shapes of tiles, 64 bytes
 	a        unsafe.Pointer // tiles of the rows
@@ -40,9 +41,13 @@ type unitBlock struct {
 	cols     uintptr
 	least    uint64         // in float32
 	sums     unsafe.Pointer // room for 32 x 32
+	// With more than 16 rows in three parts: rows to split between products, which take turns with
+	// quota chunks of 32 columns.
+	next  splitRows
+	quota uintptr
 }
 
-// splitRows is the argument of the assembly that splits up to 16 rows.
+// splitRows is the argument of the assembly that splits up to 32 rows.
 type splitRows struct {
 	dst     unsafe.Pointer
 	step    uintptr // bytes between rows of dst
@@ -60,6 +65,7 @@ const (
 	unitCols   = 32
 	chunkDepth = 32 // of a sum, in one tile
 	tileBytes  = 1024
+	partBytes  = 2 * tileBytes // from a part of rows to the next, upper and lower tiles being side by side
 	// Parts side by side in one tile save products if there are so few columns.
 	stackedDepth = 16
 	stackedParts = 6
@@ -226,7 +232,7 @@ func largestBits(v []float32) (largest uint32) {
 
 // Scratch is the number of float32 that Mul needs room for.
 func (s *SplitWeights) Scratch() int {
-	return (s.rowsBytes()+unitRows*unitCols*4)/4 + unitRows + 64/4
+	return (2*s.rowsBytes()+unitRows*unitCols*4)/4 + 64/4
 }
 
 // rowsBytes is what a block of split rows takes.
@@ -234,7 +240,7 @@ func (s *SplitWeights) rowsBytes() int {
 	if s.stacked {
 		return unitRows * s.chunks * 64
 	}
-	return s.chunks * 2 * 3 * tileBytes
+	return s.chunks * 3 * partBytes
 }
 
 // Mul is that of Weights, to rounding. scratch has room for Scratch values, which are
@@ -248,7 +254,8 @@ func (s *SplitWeights) MulRelu(c []float32, ldc int, a []float32, lda, m int, bi
 	s.mul(c, ldc, a, lda, m, bias, scratch, true)
 }
 
-// mul goes through blocks of rows.
+// mul goes through blocks of rows. The next block is split between the products of one, which keep
+// another part of the processor busy.
 func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32, relu bool) {
 	if m == 0 {
 		return
@@ -256,47 +263,55 @@ func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, 
 	within("c", len(c), m, s.N, ldc)
 	within("a", len(a), m, s.K, lda)
 	var zeros [unitCols]float32
+	var largest [2][unitRows]uint32 // of this block's rows and of the next one's
 	scratch = fromLine(scratch[:s.Scratch()])
-	sums := scratch[s.rowsBytes()/4:]
-	largest := unsafe.Slice((*uint32)(at(sums, unitRows*unitCols)), unitRows)
+	panels := (s.N + unitCols - 1) / unitCols
 	u := unitBlock{
-		config: unsafe.Pointer(tileShapes()),
-		a:      at(scratch, 0),
-		b:      unsafe.Pointer(&s.data[0]),
+		config:  unsafe.Pointer(tileShapes()),
+		rowTile: tileBytes, stride: 64, chunk: 3 * partBytes,
 		chunks: uintptr(s.chunks),
-		panels: uintptr((s.N + unitCols - 1) / unitCols),
-		bias:   at(zeros[:], 0),
 		cs:     uintptr(4 * ldc),
 		least:  uint64(math.Float32bits(least[float32](relu))),
-		sums:   at(sums, 0),
+		sums:   at(scratch, s.rowsBytes()/2),
+		// There are six turns for each chunk and panel.
+		quota: uintptr((unitRows + 6*panels - 1) / (6 * panels)),
 	}
+	first := at(zeros[:], 0)
 	if bias != nil {
-		u.bias, u.biasStep = at(bias[:s.N], 0), 4*unitCols
+		first, u.biasStep = at(bias[:s.N], 0), 4*unitCols
 	}
-	r := splitRows{ss: uintptr(4 * lda), cols: uintptr(s.K)}
 	parts := 3
 	if s.stacked {
 		parts = 1
 		u.stride, u.chunk = uintptr(64*s.chunks), 64
 		u.rowTile = 16 * u.stride
-		r.chunk = u.stride
-	} else {
-		u.stride, u.chunk, u.rowTile = 64, 2*3*tileBytes, 3*tileBytes
-		r.chunk = u.chunk
 	}
-	r.step = u.stride
+	block := func(i int) splitRows {
+		r := splitRows{
+			dst: at(scratch, i/unitRows%2*s.rowsBytes()/4), step: u.stride, chunk: u.chunk,
+			src: at(a, i*lda), ss: uintptr(4 * lda), rows: uintptr(min(unitRows, m-i)), cols: uintptr(s.K),
+			largest: unsafe.Pointer(&largest[i/unitRows%2]),
+		}
+		if s.stacked {
+			r.chunk = u.stride
+		}
+		return r
+	}
+	ahead := !s.stacked && !s.splitInGo && !s.multiplyInGo
 	for i := 0; i < m; i += unitRows {
-		rows := min(unitRows, m-i)
-		for upper := 0; upper < rows; upper += 16 {
-			r.dst, r.src = unsafe.Add(u.a, uintptr(upper/16)*u.rowTile), at(a, (i+upper)*lda)
-			r.rows, r.largest = uintptr(min(16, rows-upper)), unsafe.Pointer(&largest[upper])
+		r := block(i)
+		u.a, u.rows = r.dst, r.rows
+		if i == 0 || !ahead {
 			s.split(&r)
 		}
-		u.c, u.rows, u.cols = at(c, i*ldc), uintptr(rows), uintptr(s.N)
+		if u.next = (splitRows{}); ahead && i+unitRows < m {
+			u.next = block(i + unitRows)
+		}
+		u.b, u.panels, u.bias, u.cols, u.c = unsafe.Pointer(&s.data[0]), uintptr(panels), first, uintptr(s.N), at(c, i*ldc)
 		s.multiply(&u, parts)
-		for j := i; j < i+rows; j++ {
-			if !between(largest[j-i], smallestRow, largestRow) {
-				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu)
+		for j := range min(unitRows, m-i) {
+			if !between(largest[i/unitRows%2][j], smallestRow, largestRow) {
+				s.exact.mul(c[(i+j)*ldc:], ldc, a[(i+j)*lda:], lda, 1, bias, relu)
 			}
 		}
 	}

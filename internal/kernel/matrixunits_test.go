@@ -198,8 +198,15 @@ func TestSplitExtremes(t *testing.T) {
 		}
 		for _, way := range ways() {
 			s := way.pack(kk, n, w, false)
-			got := make([]float32, (len(special)+1)*n)
-			s.mul(got, n, a, kk, len(special)+1, nil, used(s), false)
+			const blocks = 9 // of rows, which fall anywhere among those multiplied together
+			many := make([]float32, blocks*(len(special)+1)*n)
+			s.mul(many, n, slices.Repeat(a, blocks), kk, blocks*(len(special)+1), nil, used(s), false)
+			got := many[:(len(special)+1)*n]
+			for i, x := range many {
+				if math.Float32bits(x) != math.Float32bits(got[i%len(got)]) {
+					t.Fatalf("%s: value %d is %g, in the first rows %g", way.name, i, x, got[i%len(got)])
+				}
+			}
 			want := make([]float32, n)
 			for i, x := range special {
 				s.exact.Mul(want, n, a[i*kk:], kk, 1, nil)

@@ -24,7 +24,7 @@ func multiplyInGo(u *unitBlock, parts int) {
 	rows, columns := make([]float32, depth*int(u.rows)), make([]float32, depth)
 	for i := range u.rows {
 		wide(rows[int(i)*depth:][:depth], parts, func(chunk, part, k int) unsafe.Pointer {
-			return unsafe.Add(u.a, i/16*u.rowTile+uintptr(chunk)*u.chunk+uintptr(part)*tileBytes+i%16*u.stride+uintptr(2*k))
+			return unsafe.Add(u.a, i/16*u.rowTile+uintptr(chunk)*u.chunk+uintptr(part)*partBytes+i%16*u.stride+uintptr(2*k))
 		})
 	}
 	for j := range u.cols {
@@ -93,7 +93,7 @@ func splitInGo(r *splitRows, stacked bool) {
 					p = split(src[k])
 				}
 				for part, bits := range p {
-					*(*uint16)(unsafe.Add(dst, c*r.chunk+uintptr(part)*tileBytes+2*l)) = bits
+					*(*uint16)(unsafe.Add(dst, c*r.chunk+uintptr(part)*partBytes+2*l)) = bits
 				}
 			}
 		}
