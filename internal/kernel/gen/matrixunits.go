@@ -22,6 +22,9 @@ const (
 	amxSums
 	amxNext                            // rows to split meanwhile, a splitRows
 	amxQuota = amxNext + 8*splitFields // of chunks of them, each time
+	amxFrom  = amxQuota + 8            // the sums of a row that waits for its bias
+	amxTo    = amxQuota + 16           // where it goes
+	amxLeft  = amxQuota + 24           // rows that wait
 )
 
 // amxTileBytes is a tile: 16 rows of 64 bytes. Those of the upper and lower rows are side by side.
@@ -73,17 +76,19 @@ func (s *source) unitBlock(parts int, tall bool) {
 	}
 	s.label("panel")
 	s.unitSums(parts, tall, meanwhile)
-	s.unitResult()
-	s.op("MOVQ", mem(amxBiasStep, "DI"), "AX")
-	s.op("ADDQ", "AX", mem(amxBias, "DI"))
-	s.op("ADDQ", "$128", mem(amxC, "DI"))
-	s.op("SUBQ", "$32", mem(amxCols, "DI"))
+	s.beginResult()
+	if !meanwhile {
+		s.rowsOfResult("whole", 0)
+	}
 	s.op("DECQ", mem(amxPanels, "DI"))
 	s.op("JNE", "panel")
+	if meanwhile {
+		s.rowsOfResult("last", 0)
+	}
 	s.bytes("TILERELEASE", 0xc4, 0xe2, 0x78, 0x49, 0xc0)
 	// Pointers that may have come to the end of their memory must not be seen by the garbage collector.
 	s.op("XORL", "AX", "AX")
-	for _, offset := range []int{amxC, amxBias, amxNext + splitDst, amxNext + splitSrc, amxNext + splitLargest} {
+	for _, offset := range []int{amxC, amxBias, amxFrom, amxTo, amxNext + splitDst, amxNext + splitSrc, amxNext + splitLargest} {
 		s.op("MOVQ", "AX", mem(offset, "DI"))
 	}
 	s.finish()
@@ -183,6 +188,8 @@ func (s *source) unitSums(parts int, tall, meanwhile bool) {
 			step.load(step.part)
 			products()
 			if meanwhile {
+				const enough = 3 // of 32 rows, as soon as there are two chunks
+				s.rowsOfResult(fmt.Sprint(i), enough)
 				s.someNext(fmt.Sprint(i))
 			}
 		}
@@ -192,6 +199,9 @@ func (s *source) unitSums(parts int, tall, meanwhile bool) {
 	s.op("ADDQ", imm(2*parts*amxTileBytes), "R8")
 	s.op("DECQ", "R11")
 	s.op("JNE", "chunk")
+	if meanwhile {
+		s.rowsOfResult("rest", 0)
+	}
 	s.op("MOVQ", mem(amxSums, "DI"), "SI")
 	s.op("MOVQ", "$128", "R9")
 	for t := range 4 {
@@ -201,42 +211,70 @@ func (s *source) unitSums(parts int, tall, meanwhile bool) {
 	}
 }
 
-// unitResult adds the bias to the sums, takes the larger of them and least, and writes the
-// columns that there are.
-func (s *source) unitResult() {
+// beginResult notes what is to be done with the sums of a panel, and goes on to the next: its bias
+// is in Z11 and Z12 then, and K3 and K4 are the columns that there are.
+func (s *source) beginResult() {
 	s.op("MOVQ", mem(amxCols, "DI"), "CX")
-	s.pairMasks()
+	s.pairMasks("K3", "K4")
 	s.op("MOVQ", mem(amxBias, "DI"), "R9")
-	s.op("VMOVUPS.Z", "(R9)", "K1", "Z11")
-	s.op("VMOVUPS.Z", "64(R9)", "K2", "Z12")
-	s.op("MOVQ", mem(amxC, "DI"), "DX")
-	s.op("MOVQ", mem(amxCS, "DI"), "AX")
-	s.op("MOVQ", mem(amxRows, "DI"), "R11")
-	s.label("row")
-	for i := range 2 {
-		sum, bias, mask := fmt.Sprintf("Z%d", 13+i), fmt.Sprintf("Z%d", 11+i), fmt.Sprintf("K%d", 1+i)
-		s.op("VADDPS", mem(64*i, "SI"), bias, sum)
-		s.op("VMAXPS", sum, "Z10", sum) // NaN, the second operand, stays
-		s.op("VMOVUPS", sum, mask, mem(64*i, "DX"))
-	}
-	s.op("ADDQ", "$128", "SI")
-	s.op("ADDQ", "AX", "DX")
-	s.op("DECQ", "R11")
-	s.op("JNE", "row")
+	s.op("VMOVUPS.Z", "(R9)", "K3", "Z11")
+	s.op("VMOVUPS.Z", "64(R9)", "K4", "Z12")
+	s.op("MOVQ", mem(amxC, "DI"), "CX")
+	s.op("MOVQ", "CX", mem(amxTo, "DI"))
+	s.op("MOVQ", "SI", mem(amxFrom, "DI"))
+	s.op("MOVQ", mem(amxRows, "DI"), "AX")
+	s.op("MOVQ", "AX", mem(amxLeft, "DI"))
+	s.op("ADDQ", mem(amxBiasStep, "DI"), "R9")
+	s.op("MOVQ", "R9", mem(amxBias, "DI"))
+	s.op("ADDQ", "$128", "CX")
+	s.op("MOVQ", "CX", mem(amxC, "DI"))
+	s.op("SUBQ", "$32", mem(amxCols, "DI"))
 }
 
-// pairMasks makes masks K1 and K2 of two vectors side by side for the columns left, CX, of which
-// 32 count. It uses AX.
-func (s *source) pairMasks() {
+// rowsOfResult adds the bias to the sums of so many rows, or of all that wait if that is 0, takes
+// the larger of them and least, and writes the columns that there are.
+func (s *source) rowsOfResult(name string, most int) {
+	again, done := "row"+name, "rows"+name
+	if most > 0 {
+		s.op("MOVQ", imm(most), "R10")
+	}
+	s.label(again)
+	s.op("CMPQ", mem(amxLeft, "DI"), "$0")
+	s.op("JEQ", done)
+	s.op("MOVQ", mem(amxFrom, "DI"), "CX")
+	s.op("MOVQ", mem(amxTo, "DI"), "AX")
+	for i := range 2 {
+		sum, bias, mask := fmt.Sprintf("Z%d", 13+i), fmt.Sprintf("Z%d", 11+i), fmt.Sprintf("K%d", 3+i)
+		s.op("VADDPS", mem(64*i, "CX"), bias, sum)
+		s.op("VMAXPS", sum, "Z10", sum) // NaN, the second operand, stays
+		s.op("VMOVUPS", sum, mask, mem(64*i, "AX"))
+	}
+	s.op("ADDQ", "$128", "CX")
+	s.op("MOVQ", "CX", mem(amxFrom, "DI"))
+	s.op("ADDQ", mem(amxCS, "DI"), "AX")
+	s.op("MOVQ", "AX", mem(amxTo, "DI"))
+	s.op("DECQ", mem(amxLeft, "DI"))
+	if most > 0 {
+		s.op("DECQ", "R10")
+		s.op("JNE", again)
+	} else {
+		s.op("JMP", again)
+	}
+	s.label(done)
+}
+
+// pairMasks makes masks of two vectors side by side for the columns left, CX, of which 32 count. It
+// uses AX.
+func (s *source) pairMasks(lower, upper string) {
 	s.op("MOVQ", "$32", "AX")
 	s.op("CMPQ", "CX", "AX")
 	s.op("CMOVQGT", "AX", "CX")
 	s.op("MOVQ", "$1", "AX")
 	s.op("SHLQ", "CX", "AX")
 	s.op("DECQ", "AX")
-	s.op("KMOVW", "AX", "K1")
+	s.op("KMOVW", "AX", lower)
 	s.op("SHRQ", "$16", "AX")
-	s.op("KMOVW", "AX", "K2")
+	s.op("KMOVW", "AX", upper)
 }
 
 // Offsets of the fields of kernel.splitRows.
@@ -272,7 +310,7 @@ func (s *source) splitRows() {
 // gathers, as bits. It uses AX, CX, K1, K2 and Z0 to Z4.
 func (s *source) splitChunk(cols, src, dst string) {
 	s.op("MOVQ", cols, "CX")
-	s.pairMasks()
+	s.pairMasks("K1", "K2")
 	for i := range 2 {
 		x := fmt.Sprintf("Z%d", i)
 		s.op("VMOVUPS.Z", mem(64*i, src), fmt.Sprintf("K%d", i+1), x)
