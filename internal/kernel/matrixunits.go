@@ -45,9 +45,9 @@ type unitBlock struct {
 	// quota chunks of 32 columns.
 	next  splitRows
 	quota uintptr
-	// Of the assembly: rows whose sums wait for their bias.
-	from, to unsafe.Pointer
-	left     uintptr
+	// The assembly's own: rows whose sums wait for their bias, where they are and go, and how many.
+	_, _ unsafe.Pointer
+	_    uintptr
 }
 
 // splitRows is the argument of the assembly that splits up to 32 rows.
