@@ -7,7 +7,8 @@
 # Needs a C compiler and Python (PYTHON) with the packages onnx and onnxruntime, whose
 # library is called; without the packages openvino and lightgbm their rows are missing.
 # SECONDS_A_TURN=0.2 is how long a turn takes. For a part: CASE (a regular expression for
-# names), ROWS=1,32,1024,65536, TYPES=f32,f64 and THREADS=2.
+# names), ROWS=1,32,1024,65536, TYPES=f32,f64 and THREADS=2. TYPES="f32 on matrix units" (AMX) is
+# what float32 networks run on where the processor has them; f32 goes without here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -33,5 +34,5 @@ for package in openvino lightgbm; do
 done
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("$go" version)"
 "$go" build -C benchmarks -o "$dir/forward" ./forward
-"$dir/forward" -dir "$dir" -seconds "${SECONDS_A_TURN:-0.2}" -case "${CASE:-}" -rows "${ROWS:-1,32,1024,65536}" -types "${TYPES:-f32,f64,f32 there and f64 here}" -threads "${THREADS:-2}" -rounds "$@"
+"$dir/forward" -dir "$dir" -seconds "${SECONDS_A_TURN:-0.2}" -case "${CASE:-}" -rows "${ROWS:-1,32,1024,65536}" -types "${TYPES:-f32,f32 on matrix units,f64,f32 there and f64 here}" -threads "${THREADS:-2}" -rounds "$@"
 "$dir/forward" -bound -dir "$dir" -seconds "${SECONDS_A_TURN:-0.2}" -case "${CASE:-}" -types "${TYPES:-f32,f64}" -rounds "$rounds"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Engine computes tensors of networks. GoEngine is the one of this package; another
@@ -61,6 +62,11 @@ type GoEngine struct {
 	Precision Precision
 	// MaxMemory bounds the bytes that one Run works in. 0: 4 GiB.
 	MaxMemory int64
+	// NoMatrixUnits: where the processor has matrix units (AMX), Single multiplies on them with
+	// the accuracy of float32: each number is a sum of three parts. Last digits differ from those
+	// of vectors, with which such a processor computes if this is set, as those without units do.
+	// After Linux has given a process the units, C code in it cannot handle signals on small stacks.
+	NoMatrixUnits bool
 }
 
 // Prepare is Engine's; only the nodes that the tensors need are run.
@@ -81,7 +87,11 @@ func (e GoEngine) Prepare(g *Graph, tensors []string) (Evaluator, error) {
 }
 
 func (e GoEngine) options() engine.Options {
-	return engine.Options{Precision: engine.Precision(e.Precision), MaxMemory: e.MaxMemory}
+	o := engine.Options{Precision: engine.Precision(e.Precision), MaxMemory: e.MaxMemory}
+	if e.Precision == Single && !e.NoMatrixUnits {
+		o.Split = kernel.PackSplit
+	}
+	return o
 }
 
 // foreign runs another's Evaluator as Model runs ours, without memory to look into.

@@ -72,7 +72,7 @@ func (s *settings) alone(c network, k kind) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	us, err := newOurs(g, k.precision, 1<<16, c)
+	us, err := newOurs(g, k, 1<<16, c)
 	if err != nil {
 		return 0, err
 	}

@@ -20,10 +20,11 @@ type network struct {
 	large      bool // with many rows only
 	trees      bool
 	work       work // for a bound; none: there is no bound
+	units      bool // on matrix units, too, where there are some
 }
 
 var cases = []network{
-	{name: "MLP 30-512-512-256-1", file: "wide", columns: 30, work: dense("", 30, 512, 512, 256, 1)},
+	{name: "MLP 30-512-512-256-1", file: "wide", columns: 30, units: true, work: dense("", 30, 512, 512, 256, 1)},
 	{name: "MLP 100-64-32-1, tanh", file: "tanh", columns: 100, work: dense("tanh", 100, 64, 32, 1)},
 	{name: "MLP 100-64-32-1, SiLU", file: "silu", columns: 100, work: dense("SiLU", 100, 64, 32, 1)},
 	{name: "MLP 100-64-32-1, GELU", file: "gelu", columns: 100, work: dense("GELU", 100, 64, 32, 1)},
@@ -31,15 +32,15 @@ var cases = []network{
 	{name: "MLP 100-64-32-1, GELU by tanh", file: "gelu_tanh", columns: 100, work: dense("GELU by tanh", 100, 64, 32, 1)},
 	{name: "MLP 100-64-32-1, batch norm and Relu", file: "batchnorm", columns: 100, work: dense("", 100, 64, 32, 1)},
 	{name: "MLP 100-64-32-10, softmax", file: "softmax", columns: 100, outputs: 10, work: work{adds: 100*64 + 64*32 + 32*10, function: "exp", values: 10}},
-	{name: "NAM 30 x (1-64-64-32-1)", file: "nam30", columns: 30, work: dense("", 1, 64, 64, 32, 1).times(30)},
-	{name: "NAM 30 x (1-64-64-32-1) as grouped convolutions", file: "grouped_nam", columns: 30, work: dense("", 1, 64, 64, 32, 1).times(30)},
+	{name: "NAM 30 x (1-64-64-32-1)", file: "nam30", columns: 30, units: true, work: dense("", 1, 64, 64, 32, 1).times(30)},
+	{name: "NAM 30 x (1-64-64-32-1) as grouped convolutions", file: "grouped_nam", columns: 30, units: true, work: dense("", 1, 64, 64, 32, 1).times(30)},
 	{name: "grouped convolutions of 8 x 32, kernels of 5 and 3", file: "grouped_sensors", columns: 256, work: work{adds: 8*32*(8*5+8*8*3) + 64}},
 	{name: "residual, width 256, 3 blocks", file: "residual", columns: 30, work: work{adds: 30*256 + 6*256*256 + 256}},
 	{name: "embeddings of 10 columns, MLP 100-128-64-1", file: "embeddings", columns: 30, codes: 10, work: dense("", 100, 128, 64, 1)},
 	{name: "100 trees of depth 6, 28 features", file: "trees_6", columns: 28, trees: true, single: true},
 	{name: "1,000 trees of depth 3, 28 features", file: "trees_3", columns: 28, trees: true, single: true},
-	{name: "MLP 10-200-200-1", file: "mlp", columns: 10, row: true, splines: true, double: true, work: dense("", 10, 200, 200, 1)},
-	{name: "NAM 8 x (1-64-64-32-1)", file: "nam", columns: 8, row: true, double: true, work: dense("", 1, 64, 64, 32, 1).times(8)},
+	{name: "MLP 10-200-200-1", file: "mlp", columns: 10, row: true, splines: true, double: true, units: true, work: dense("", 10, 200, 200, 1)},
+	{name: "NAM 8 x (1-64-64-32-1)", file: "nam", columns: 8, row: true, double: true, units: true, work: dense("", 1, 64, 64, 32, 1).times(8)},
 	{name: "LSTM 16 x 8, 32 units", file: "lstm", columns: 128, single: true, large: true},
 	{name: "transformer of 10 features, width 16, 4 heads", file: "transformer", columns: 10, single: true, large: true},
 	{name: "MLP 10-200-200-1 in QDQ form", file: "quantised", columns: 10, single: true, large: true},
@@ -51,12 +52,14 @@ type kind struct {
 	suffix    string // of the file
 	there     string
 	precision onnx.Precision
+	units     bool // products on matrix units
 }
 
 var (
-	f32   = kind{"f32", "", "float32", onnx.Single}
-	f64   = kind{"f64", ".f64", "float64", onnx.Double}
-	mixed = kind{"f32 there and f64 here", "", "float32", onnx.Double}
+	f32   = kind{"f32", "", "float32", onnx.Single, false}
+	units = kind{"f32 on matrix units", "", "float32", onnx.Single, true}
+	f64   = kind{"f64", ".f64", "float64", onnx.Double, false}
+	mixed = kind{"f32 there and f64 here", "", "float32", onnx.Double, false}
 )
 
 // kinds lists how c is run with so many rows.
@@ -65,6 +68,9 @@ func (c *network) kinds(rows int) []kind {
 		return nil
 	}
 	list := []kind{f32}
+	if c.units {
+		list = append(list, units)
+	}
 	if !c.single {
 		list = append(list, f64)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // settings of a run of this program.
@@ -35,7 +36,7 @@ func main() {
 	flag.IntVar(&s.threads, "threads", 2, "goroutines here, threads there")
 	only := flag.String("case", "", "regular expression for the names of cases to run")
 	rows := flag.String("rows", "1,32,1024,65536", "numbers of rows")
-	types := flag.String("types", "f32,f64,f32 there and f64 here", "types of networks")
+	types := flag.String("types", "f32,f32 on matrix units,f64,f32 there and f64 here", "types of networks")
 	bounds := flag.Bool("bound", false, "print what rows must cost on this machine, and what they do")
 	var commands [][]string
 	flag.Func("peer", "command of a peer, its words separated by spaces; several may be given", func(s string) error {
@@ -91,6 +92,10 @@ func (s *settings) run(commands [][]string) error {
 				if !slices.Contains(s.types, k.name) {
 					continue
 				}
+				if k.units && !kernel.MatrixUnits() {
+					fmt.Printf("%s, %d rows, %s: skipped, this processor has none that can be used (AMX with bfloat16, on Linux)\n", c.name, rows, k.name)
+					continue
+				}
 				if err := s.compare(c, k, rows, peers); err != nil {
 					return fmt.Errorf("%s: %w", c.name, err)
 				}
@@ -113,7 +118,7 @@ func (s *settings) compare(c network, k kind, rows int, peers []*peer) error {
 	if err != nil {
 		return err
 	}
-	us, err := newOurs(g, k.precision, rows, c)
+	us, err := newOurs(g, k, rows, c)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ type ours struct {
 	columns, outputs int
 }
 
-func newOurs(g *onnx.Graph, precision onnx.Precision, rows int, c network) (*ours, error) {
-	runner, err := onnx.GoEngine{Precision: precision}.Prepare(g, []string{"y"})
+func newOurs(g *onnx.Graph, k kind, rows int, c network) (*ours, error) {
+	runner, err := onnx.GoEngine{Precision: k.precision, NoMatrixUnits: !k.units}.Prepare(g, []string{"y"})
 	if err != nil {
 		return nil, err
 	}

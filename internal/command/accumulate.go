@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/plan"
 )
 
@@ -170,7 +169,7 @@ func (w *planned) header(at plan.Stage, shard int) plan.Header {
 		}
 	}
 	return plan.Header{
-		Plan: w.plan.Digest(), Stage: at.Digest, Pass: at.Pass, Round: at.Round, Kernel: kernel.Family(), Networks: networkDigests(w.request),
+		Plan: w.plan.Digest(), Stage: at.Digest, Pass: at.Pass, Round: at.Round, Kernel: w.flags.network.kernels(), Networks: networkDigests(w.request),
 		Shards: []plan.Shard{own}, Of: w.plan.Shards,
 	}
 }

@@ -158,7 +158,7 @@ func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs ma
 	precision, _ := wiring.Precision(d.network.precision) // checked before
 	pairs, _ := interactions(d.interactions)
 	return &wiring.Request{
-		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
+		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, NoMatrixUnits: d.network.vectors, Formulas: d.formulas, Factors: d.data.factors,
 		Select: d.selectTerms, Family: d.family, Class: d.reference, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o, Interactions: pairs,
 	}
 }

@@ -233,7 +233,7 @@ func TestArtifactFields(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, dir, resultdir.Run)), &about); err != nil {
 		t.Fatal(err)
 	}
-	need(resultdir.Run, about, "created_by", "commit", "started", "seconds", "workers", "go", "platform", "arguments")
+	need(resultdir.Run, about, "created_by", "commit", "started", "seconds", "workers", "go", "platform", "kernel", "arguments")
 	if args := about["arguments"].([]any); args[0] != "decompose" || about["workers"] != 1.0 {
 		t.Errorf("run.json: arguments %v, workers %v", args, about["workers"])
 	}

@@ -60,7 +60,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err := d.write(ctx, dir, request, made, r); err != nil {
 		return nil, err
 	}
-	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
+	if err := writeRun(dir, started, o.Goroutines(0), d.network.kernels(), s.args); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/resultdir"
 )
@@ -65,6 +67,52 @@ func TestOtherKernel(t *testing.T) {
 	} else {
 		t.Logf("curves are off by %.1e", off)
 	}
+}
+
+// A plan in float32 made on matrix units is for processors that have them; one made without goes on
+// everywhere, without. In float64 there is no difference.
+func TestMatrixUnitsKernel(t *testing.T) {
+	h := shards{temp: t.TempDir(), n: 1, random: rand.New(rand.NewPCG(1, 1))}
+	data := h.place("rows.csv")
+	write(t, data, rows(200))
+	args := []string{"plan", "--shards", "1", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--formula", "~ s(x3)", "--interactions", "none"}
+	done(t, append(args, "--out", h.place("double"))...)
+	done(t, append(args, "--precision", "float32", "--out", h.place("single"))...)
+	double, single := kernelOf(t, h.place("double")), kernelOf(t, h.place("single"))
+	units, without := kernel.Family(true), kernel.Family(false)
+	if double != without || single != kernel.Family(kernel.MatrixUnits()) {
+		t.Errorf("plans are of kernels %q and %q", double, single)
+	}
+	for _, c := range []struct {
+		kernel  string
+		refused bool
+	}{{units, !kernel.MatrixUnits()}, {without, false}} {
+		path := filepath.Join(h.place("single"), plan.File)
+		write(t, path, strings.Replace(read(t, h.place("single"), plan.File), kernelOf(t, h.place("single")), c.kernel, 1))
+		part := h.place(c.kernel[:4])
+		out := call(t, "accumulate", "--plan", h.place("single"), "--pass", plan.Scan, "--shard", "0", "--out", part)
+		if c.refused {
+			if out.status == exitDone || !strings.Contains(out.err, fmt.Sprintf("%q, and this machine has %q", units, without)) {
+				t.Errorf("a plan of kernels %q: status %d\n%s", c.kernel, out.status, out.err)
+			}
+			continue
+		}
+		if out.status != exitDone {
+			t.Fatalf("a plan of kernels %q: status %d\n%s", c.kernel, out.status, out.err)
+		}
+		if p, err := plan.ReadPart(part); err != nil || p.Kernel != c.kernel {
+			t.Errorf("a part of kernels %q, want %q (%v)", p.Kernel, c.kernel, err)
+		}
+	}
+}
+
+func kernelOf(t *testing.T, dir string) string {
+	t.Helper()
+	p, err := plan.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Kernel
 }
 
 // effectsOff is how far the values and errors of effects.csv are apart, relative to the largest.

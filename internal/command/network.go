@@ -6,6 +6,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/wiring"
 )
 
@@ -18,6 +19,7 @@ type networkFlags struct {
 	noStructure bool
 	maxMemory   string
 	precision   string
+	vectors     bool // no products on matrix units: the plan's machine has none
 }
 
 func (n *networkFlags) add(f *pflag.FlagSet) {
@@ -43,6 +45,11 @@ func checkPrecision(name string) error {
 		return usagef("--%w", err)
 	}
 	return nil
+}
+
+// kernels is the family of floating-point kernels that decides last digits on this machine.
+func (n *networkFlags) kernels() string {
+	return kernel.Family(n.precision == wiring.Single && !n.vectors && kernel.MatrixUnits())
 }
 
 // loadNetwork reads and checks a network, within the bound that --max-memory names; ""

@@ -14,7 +14,6 @@ import (
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
@@ -136,7 +135,7 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 		return err
 	}
 	reading.Texts = p.texts(networks[0].Graph, in, o)
-	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: kernel.Family(), Request: given, Shards: p.shards, Counts: counts}
+	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: p.network.kernels(), Request: given, Shards: p.shards, Counts: counts}
 	if err := p.survey(ctx, doc, in, reading); err != nil {
 		return err
 	}

@@ -43,12 +43,13 @@ func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if family := kernel.Family(); family != p.Kernel && !at.anyKernel {
-		return nil, fmt.Errorf("plan %q was made with the floating-point kernels %q, and this machine has %q: its results would differ in their last digits; work on a machine like the first, or go on with --any-kernel (results then agree to 1e-11, with --precision float32 to 1e-6)", at.dir, p.Kernel, family)
-	}
 	d, err := restored(p.Request)
 	if err != nil {
 		return nil, fmt.Errorf("plan %q: %w", at.dir, err)
+	}
+	d.network.vectors = p.Kernel == kernel.Family(false)
+	if family := d.network.kernels(); family != p.Kernel && !at.anyKernel {
+		return nil, fmt.Errorf("plan %q was made with the floating-point kernels %q, and this machine has %q: its results would differ in their last digits; work on a machine like the first, or go on with --any-kernel (results then agree to 1e-11, with --precision float32 to 1e-6)", at.dir, p.Kernel, family)
 	}
 	d.filesOf(p, at.models, at.data)
 	d.out, d.workers, d.network.maxMemory = at.dir, at.workers, at.maxMemory
@@ -129,7 +130,7 @@ func (w *planned) replay(ctx context.Context, p *plan.Passes) (out replayed, err
 	request := *w.request
 	options := *w.request.Options
 	request.Options, request.Scans, request.Rank, request.Terms = &options, p, p.Rank, p.Terms
-	p.OtherKernel = kernel.Family() != w.plan.Kernel
+	p.OtherKernel = w.flags.network.kernels() != w.plan.Kernel
 	w.rows.passes = p
 	out.made, err = w.flags.prepare(ctx, &request, func(decompose.Model, *wiring.Ready) error { return nil })
 	var scan *decompose.ScanNeeded

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
@@ -67,7 +66,7 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	if err := d.write(ctx, dir, w.request, out.made, r); err != nil {
 		return nil, err
 	}
-	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
+	if err := writeRun(dir, started, o.Goroutines(0), w.flags.network.kernels(), s.args); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -84,7 +83,7 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o *decompose.Options, reading *files.Options) error {
 	p := planFlags{decomposeFlags: *d, shards: 1}
 	p.out = kept
-	doc := &plan.Plan{Format: plan.Format, CreatedBy: revision.Maker, Kernel: kernel.Family(), Request: d.given, Shards: 1}
+	doc := &plan.Plan{Format: plan.Format, CreatedBy: revision.Maker, Kernel: d.network.kernels(), Request: d.given, Shards: 1}
 	networks, err := loadNetworks(in.models, d.network.maxMemory)
 	if err != nil {
 		return err

@@ -85,7 +85,7 @@ func (v *solveFlags) run(ctx context.Context, s streams) error {
 	if err := w.flags.write(ctx, dir, w.request, made, r); err != nil {
 		return err
 	}
-	if err := writeRun(dir, started, w.request.Options.Goroutines(0), s.args); err != nil {
+	if err := writeRun(dir, started, w.request.Options.Goroutines(0), w.flags.network.kernels(), s.args); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

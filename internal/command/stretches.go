@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/plan"
 )
 
@@ -36,12 +35,12 @@ func (k *keeper) remove() error {
 
 // held is the checkpoint of the stage and shard; nil: there is none. One that is damaged, or of
 // another stage, is none.
-func (k *keeper) held(at plan.Stage, shard int) *plan.Part {
+func (k *keeper) held(at plan.Stage, shard int, kernels string) *plan.Part {
 	if k.every == 0 {
 		return nil
 	}
 	p, err := plan.ReadCheckpoint(k.path)
-	if err != nil || p.Checkpoint == nil || p.Stage != at.Digest || p.Kernel != kernel.Family() || len(p.Shards) != 1 || p.Shards[0].Shard != shard {
+	if err != nil || p.Checkpoint == nil || p.Stage != at.Digest || p.Kernel != kernels || len(p.Shards) != 1 || p.Shards[0].Shard != shard {
 		return nil
 	}
 	return p
@@ -57,7 +56,7 @@ func (w *planned) sum(ctx context.Context, keep *keeper, at plan.Stage, shard, c
 	var total plan.Payload
 	rest := all
 	w.rows.begin(nil)
-	if p := keep.held(at, shard); p != nil && p.Checkpoint.Next > all.First && p.Checkpoint.Next < all.Next && (p.Checkpoint.Next-all.First)%int64(chunk) == 0 {
+	if p := keep.held(at, shard, w.flags.network.kernels()); p != nil && p.Checkpoint.Next > all.First && p.Checkpoint.Next < all.Next && (p.Checkpoint.Next-all.First)%int64(chunk) == 0 {
 		if total, err = p.Value(); err != nil {
 			return nil, nil, err
 		}

@@ -102,13 +102,13 @@ func droppedNote(src files.Source) string { return wiring.Dropped(src, " (--na d
 
 // writeRun notes what must not be in the artifact: time, machine, and the commit of the
 // binary, "" where that is not known.
-func writeRun(dir *durable.Dir, started time.Time, workers int, arguments []string) error {
+func writeRun(dir *durable.Dir, started time.Time, workers int, kernels string, arguments []string) error {
 	return durable.WriteFile(dir.Path(resultdir.Run), func(f *os.File) error {
 		e := json.NewEncoder(f)
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{
 			"created_by": revision.Maker, "commit": builtFrom(), "started": started.UTC().Format(time.RFC3339),
-			"seconds": time.Since(started).Seconds(), "workers": workers,
+			"seconds": time.Since(started).Seconds(), "workers": workers, "kernel": kernels,
 			"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "arguments": arguments,
 		})
 	})

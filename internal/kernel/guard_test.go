@@ -144,7 +144,7 @@ func TestAssemblyStaysInside(t *testing.T) {
 func newGuards(t *testing.T) *guards {
 	t.Helper()
 	g := &guards{rng: rand.New(rand.NewPCG(1, 11))}
-	const operands = 6
+	const operands = 9
 	for range operands {
 		g.arenas = append(g.arenas, newArena(t))
 	}

@@ -10,6 +10,9 @@ import (
 // matrixUnitPoints are the functions for matrix units: without these only those that split run.
 func matrixUnitPoints() map[string]entryPoint {
 	return map[string]entryPoint{
+		"enabledStates": {avx2, func(check func(string, func(*guards))) {
+			check("", func(g *guards) { enabledStates(&place[uint32](g, 1)[0]) })
+		}},
 		"splitTile":     {avx512, splits(splitTile, false)},
 		"stackTile":     {avx512, splits(stackTile, true)},
 		"unitBlock3":    {avx512, unitBlocks(unitBlock3, 3, 17)},
@@ -24,15 +27,15 @@ func splits(run func(*splitRows), stacked bool) cases {
 		if !splitsHere() {
 			return
 		}
-		for rows := 1; rows <= 16; rows += 3 {
+		for rows := 1; rows <= 32; rows += 5 {
 			for _, cols := range []int{1, 5, 15, 16, 17, 31, 32, 33, 50} {
 				if stacked && cols > stackedDepth {
 					continue
 				}
 				check(fmt.Sprintf("%d rows of %d", rows, cols), func(g *guards) {
 					chunks := (cols + chunkDepth - 1) / chunkDepth
-					r := splitRows{step: 64, chunk: 6 * tileBytes, rows: uintptr(rows), cols: uintptr(cols)}
-					size := (chunks-1)*6*tileBytes + 2*tileBytes + rows*64
+					r := splitRows{step: 64, chunk: 3 * partBytes, rows: uintptr(rows), cols: uintptr(cols)}
+					size := (chunks-1)*3*partBytes + 2*partBytes + rows*64
 					if stacked {
 						chunks = (cols*stackedParts + chunkDepth - 1) / chunkDepth
 						r.step, r.chunk = uintptr(64*chunks), uintptr(64*chunks)
@@ -61,15 +64,24 @@ func unitBlocks(run func(*unitBlock), parts, least int) cases {
 					cs := cols + g.rng.IntN(3)
 					config := place[[64]byte](g, 1)
 					config[0] = *tileShapes()
-					run(&unitBlock{
+					u := unitBlock{
 						config: unsafe.Pointer(&config[0]),
-						a:      at(numbers[float32](g, chunks*tall*parts*tileBytes/4), 0), rowTile: uintptr(parts * tileBytes), stride: 64,
-						chunk: uintptr(tall * parts * tileBytes),
+						a:      at(numbers[float32](g, ((chunks*parts-1)*partBytes+tall*tileBytes)/4), 0), rowTile: tileBytes, stride: 64,
+						chunk: uintptr(parts * partBytes),
 						b:     at(numbers[float32](g, panels*chunks*2*parts*tileBytes/4), 0), chunks: chunks, panels: uintptr(panels),
 						bias: at(numbers[float32](g, cols), 0), biasStep: 4 * unitCols,
 						c: at(numbers[float32](g, extent(rows, cols, cs)), 0), cs: bytesOf[float32](cs), rows: uintptr(rows), cols: uintptr(cols),
-						sums: at(numbers[float32](g, tall*16*unitCols), 0),
-					})
+						sums: at(numbers[float32](g, tall*16*unitCols), 0), quota: 6,
+					}
+					if tall == 2 && parts == 3 && g.rng.IntN(2) == 0 {
+						next, k, ss := 1+g.rng.IntN(unitRows), 33+g.rng.IntN(31), 64
+						u.next = splitRows{
+							dst: at(numbers[float32](g, (5*partBytes+next*64)/4), 0), step: 64, chunk: 3 * partBytes,
+							src: at(numbers[float32](g, extent(next, k, ss)), 0), ss: bytesOf[float32](ss), rows: uintptr(next), cols: uintptr(k),
+							largest: unsafe.Pointer(&place[uint32](g, next)[0]),
+						}
+					}
+					run(&u)
 				})
 			}
 		}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 )
 
@@ -16,10 +17,13 @@ type SplitWeights struct {
 	data    []byte            // tiles: by 32 columns, 32 rows of the matrix, 16 columns, part
 	chunks  int               // of 32 rows
 	stacked bool              // K <= 16: parts below each other, in one chunk or three
+	// What computes in Go what the assembly is meant to: tests without matrix units.
+	splitInGo, multiplyInGo bool
 }
 
 // unitBlock is the argument of the assembly that multiplies a block of up to 32 rows with all
-// weights: c = max(a*b + bias, least). It knows the offsets of the fields, and changes cols.
+// weights: c = max(a*b + bias, least). It knows the offsets of the fields;
+// it changes some, and leaves nil in pointers that it moves.
 type unitBlock struct {
 	config   unsafe.Pointer // the shapes of tiles, 64 bytes
 	a        unsafe.Pointer // tiles of the rows
@@ -37,9 +41,16 @@ type unitBlock struct {
 	cols     uintptr
 	least    uint64         // in float32
 	sums     unsafe.Pointer // room for 32 x 32
+	// With more than 16 rows in three parts: rows to split between products, which take turns with
+	// quota chunks of 32 columns.
+	next  splitRows
+	quota uintptr
+	// The assembly's own: rows whose sums wait for their bias, where they are and go, and how many.
+	_, _ unsafe.Pointer
+	_    uintptr
 }
 
-// splitRows is the argument of the assembly that splits up to 16 rows.
+// splitRows is the argument of the assembly that splits up to 32 rows.
 type splitRows struct {
 	dst     unsafe.Pointer
 	step    uintptr // bytes between rows of dst
@@ -57,16 +68,17 @@ const (
 	unitCols   = 32
 	chunkDepth = 32 // of a sum, in one tile
 	tileBytes  = 1024
+	partBytes  = 2 * tileBytes // from a part of rows to the next, upper and lower tiles being side by side
 	// Parts side by side in one tile save products if there are so few columns.
 	stackedDepth = 16
 	stackedParts = 6
 )
 
-// Rows and weights whose largest magnitude is within these bounds have parts without overflow,
-// and what underflows is far below rounding.
+// Largest magnitudes of rows and of weights within these bounds: no product or sum overflows, and
+// what underflows of the parts' products is below rounding.
 const (
-	smallestSplit = 1e-25
-	largestSplit  = 1e25
+	smallestRow, largestRow         = 1e-16, 1e18
+	smallestWeights, largestWeights = 1e-12, 1e15
 )
 
 // stackedOrder returns the parts of the rows, and those of the weights that meet them: small
@@ -85,19 +97,70 @@ func tileShapes() *[64]byte {
 	return shapes
 }
 
-// PackSplit is Pack for matrix units; nil where there are none, and for weights that they do not
-// suit: one row, fewer than 16 columns, or magnitudes beyond what parts can hold. The first call asks
-// the operating system to let the process use the units.
+// PackSplit is Pack for matrix units; nil where there are none (MatrixUnits), and for weights that
+// they do not suit: those for which vectors are as fast, or magnitudes beyond what parts can hold.
 func PackSplit(k, n int, w []float32, trans bool) *SplitWeights {
-	if !matrixUnits() {
+	if !paysToSplit(k, n) || !MatrixUnits() {
 		return nil
 	}
 	return packSplit(k, n, w, trans)
 }
 
+// MatrixUnits says whether PackSplit has units to run on: processor and operating system have them
+// and let this process use them, for which the first call asks, and a product comes out right.
+// Where the system has said yes, it keeps room for tiles when it handles signals: C code in this
+// process that handles signals on stacks of less than some 12 kB will fail. GODEBUG=cpu.amxtile=off
+// in the environment makes it false without asking.
+func MatrixUnits() bool { return unitsWork() }
+
+var unitsWork = sync.OnceValue(func() bool { return matrixUnits() && tried() })
+
+// tried compares two small products with those of Weights, to rounding: units that an emulator or
+// a virtual machine offers and does not have do no harm then.
+func tried() bool {
+	const m, n = 3, 17
+	for _, k := range []int{5, 40} {
+		w, a := make([]float32, k*n), make([]float32, m*k)
+		for _, v := range [][]float32{w, a} {
+			for i := range v {
+				v[i] = float32(math.Sin(float64(i + 1)))
+			}
+		}
+		s := packSplit(k, n, w, false)
+		got, want := make([]float32, m*n), make([]float32, m*n)
+		s.Mul(got, n, a, k, m, nil, make([]float32, s.Scratch()))
+		s.exact.Mul(want, n, a, k, m, nil)
+		for i, x := range want {
+			if !(math.Abs(float64(got[i]-x)) <= float64(k)*1e-6) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// paysToSplit estimates, from what instructions take, in cycles for 32 rows, whether matrix units
+// need less time than vectors, two of which are multiplied and added in a cycle. Parts of larger
+// matrices than the last bound leave the second cache, from which they are read again for every
+// 32 rows.
+func paysToSplit(k, n int) bool {
+	const (
+		product    = 16  // of tiles
+		epilogue   = 100 // of 32 columns
+		splitting  = 12 * unitRows
+		mostInside = 2 << 20
+	)
+	panels, chunks, products := (n+unitCols-1)/unitCols, (k+chunkDepth-1)/chunkDepth, 6
+	split := chunks * splitting
+	if k <= stackedDepth {
+		chunks, products, split = (k*stackedParts+chunkDepth-1)/chunkDepth, 1, 2*splitting
+	}
+	units := panels*(chunks*products*4*product+epilogue) + split
+	return k > 1 && units < k*n && 6*k*n <= mostInside
+}
+
 func packSplit(k, n int, w []float32, trans bool) *SplitWeights {
-	const fewest = 16
-	if k <= 1 || n < fewest || !splittable(largestBits(w[:k*n])) {
+	if k == 0 || n == 0 || !between(largestBits(w[:k*n]), smallestWeights, largestWeights) {
 		return nil
 	}
 	s := &SplitWeights{K: k, N: n, exact: Pack(k, n, w, trans), stacked: k <= stackedDepth}
@@ -158,9 +221,9 @@ func bfloat16(x float32) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// splittable says whether values whose largest magnitude has these bits can be split.
-func splittable(largest uint32) bool {
-	return largest == 0 || largest >= math.Float32bits(smallestSplit) && largest <= math.Float32bits(largestSplit)
+// between says whether the bits are those of 0 or of a number within bounds.
+func between(bits uint32, lo, hi float32) bool {
+	return bits == 0 || bits >= math.Float32bits(lo) && bits <= math.Float32bits(hi)
 }
 
 func largestBits(v []float32) (largest uint32) {
@@ -172,7 +235,7 @@ func largestBits(v []float32) (largest uint32) {
 
 // Scratch is the number of float32 that Mul needs room for.
 func (s *SplitWeights) Scratch() int {
-	return (s.rowsBytes()+unitRows*unitCols*4)/4 + unitRows + 64/4
+	return (2*s.rowsBytes()+unitRows*unitCols*4)/4 + 64/4
 }
 
 // rowsBytes is what a block of split rows takes.
@@ -180,71 +243,96 @@ func (s *SplitWeights) rowsBytes() int {
 	if s.stacked {
 		return unitRows * s.chunks * 64
 	}
-	return s.chunks * 2 * 3 * tileBytes
+	return s.chunks * 3 * partBytes
 }
 
 // Mul is that of Weights, to rounding. scratch has room for Scratch values, which are
-// overwritten; it must hold finite values at first, zeros say, and is used by one call at a time.
+// overwritten, and is used by one call at a time.
 func (s *SplitWeights) Mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
-	s.mul(c, ldc, a, lda, m, bias, scratch, false, runUnitBlock, runSplit)
+	s.mul(c, ldc, a, lda, m, bias, scratch, false)
 }
 
 // MulRelu is Mul followed by Relu on c.
 func (s *SplitWeights) MulRelu(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
-	s.mul(c, ldc, a, lda, m, bias, scratch, true, runUnitBlock, runSplit)
+	s.mul(c, ldc, a, lda, m, bias, scratch, true)
 }
 
-// mul goes through blocks of rows with the assembly, or in tests with what computes the same.
-func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32, relu bool, unit func(u *unitBlock, parts int), split func(r *splitRows, stacked bool)) {
+// mul goes through blocks of rows. The next block is split between the products of one, which keep
+// another part of the processor busy.
+func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32, relu bool) {
 	if m == 0 {
 		return
 	}
 	within("c", len(c), m, s.N, ldc)
 	within("a", len(a), m, s.K, lda)
 	var zeros [unitCols]float32
+	var largest [2][unitRows]uint32 // of this block's rows and of the next one's
 	scratch = fromLine(scratch[:s.Scratch()])
-	sums := scratch[s.rowsBytes()/4:]
-	largest := unsafe.Slice((*uint32)(at(sums, unitRows*unitCols)), unitRows)
+	panels := (s.N + unitCols - 1) / unitCols
 	u := unitBlock{
-		config: unsafe.Pointer(tileShapes()),
-		a:      at(scratch, 0),
-		b:      unsafe.Pointer(&s.data[0]),
+		config:  unsafe.Pointer(tileShapes()),
+		rowTile: tileBytes, stride: 64, chunk: 3 * partBytes,
 		chunks: uintptr(s.chunks),
-		panels: uintptr((s.N + unitCols - 1) / unitCols),
-		bias:   at(zeros[:], 0),
 		cs:     uintptr(4 * ldc),
 		least:  uint64(math.Float32bits(least[float32](relu))),
-		sums:   at(sums, 0),
+		sums:   at(scratch, s.rowsBytes()/2),
+		// There are six turns for each chunk and panel.
+		quota: uintptr((unitRows + 6*panels - 1) / (6 * panels)),
 	}
+	first := at(zeros[:], 0)
 	if bias != nil {
-		u.bias, u.biasStep = at(bias[:s.N], 0), 4*unitCols
+		first, u.biasStep = at(bias[:s.N], 0), 4*unitCols
 	}
-	r := splitRows{ss: uintptr(4 * lda), cols: uintptr(s.K)}
 	parts := 3
 	if s.stacked {
 		parts = 1
 		u.stride, u.chunk = uintptr(64*s.chunks), 64
 		u.rowTile = 16 * u.stride
-		r.chunk = u.stride
-	} else {
-		u.stride, u.chunk, u.rowTile = 64, 2*3*tileBytes, 3*tileBytes
-		r.chunk = u.chunk
 	}
-	r.step = u.stride
-	for i := 0; i < m; i += unitRows {
-		rows := min(unitRows, m-i)
-		for upper := 0; upper < rows; upper += 16 {
-			r.dst, r.src = unsafe.Add(u.a, uintptr(upper/16)*u.rowTile), at(a, (i+upper)*lda)
-			r.rows, r.largest = uintptr(min(16, rows-upper)), unsafe.Pointer(&largest[upper])
-			split(&r, s.stacked)
+	block := func(i int) splitRows {
+		r := splitRows{
+			dst: at(scratch, i/unitRows%2*s.rowsBytes()/4), step: u.stride, chunk: u.chunk,
+			src: at(a, i*lda), ss: uintptr(4 * lda), rows: uintptr(min(unitRows, m-i)), cols: uintptr(s.K),
+			largest: unsafe.Pointer(&largest[i/unitRows%2]),
 		}
-		u.c, u.rows, u.cols = at(c, i*ldc), uintptr(rows), uintptr(s.N)
-		unit(&u, parts)
-		for j := i; j < i+rows; j++ {
-			if !splittable(largest[j-i]) {
-				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu, nil)
+		if s.stacked {
+			r.chunk = u.stride
+		}
+		return r
+	}
+	ahead := !s.stacked && !s.splitInGo && !s.multiplyInGo
+	for i := 0; i < m; i += unitRows {
+		r := block(i)
+		u.a, u.rows = r.dst, r.rows
+		if i == 0 || !ahead {
+			s.split(&r)
+		}
+		if u.next = (splitRows{}); ahead && i+unitRows < m {
+			u.next = block(i + unitRows)
+		}
+		u.b, u.panels, u.bias, u.cols, u.c = unsafe.Pointer(&s.data[0]), uintptr(panels), first, uintptr(s.N), at(c, i*ldc)
+		s.multiply(&u, parts)
+		for j := range min(unitRows, m-i) {
+			if !between(largest[i/unitRows%2][j], smallestRow, largestRow) {
+				s.exact.mul(c[(i+j)*ldc:], ldc, a[(i+j)*lda:], lda, 1, bias, relu, nil)
 			}
 		}
+	}
+}
+
+func (s *SplitWeights) split(r *splitRows) {
+	if s.splitInGo {
+		splitInGo(r, s.stacked)
+	} else {
+		runSplit(r, s.stacked)
+	}
+}
+
+func (s *SplitWeights) multiply(u *unitBlock, parts int) {
+	if s.multiplyInGo {
+		multiplyInGo(u, parts)
+	} else {
+		runUnitBlock(u, parts)
 	}
 }
 

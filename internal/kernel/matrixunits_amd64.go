@@ -9,8 +9,20 @@ import "golang.org/x/sys/cpu"
 // are handled, which C code with small signal stacks has to know.
 func matrixUnits() bool {
 	x := &cpu.X86
-	return best() == avx512 && x.HasAMXTile && x.HasAMXBF16 && x.HasAVX512BF16 && askForTiles()
+	return best() == avx512 && x.HasAMXTile && x.HasAMXBF16 && x.HasAVX512BF16 && tilesEnabled() && askForTiles()
 }
+
+// tilesEnabled says whether the operating system has switched the registers of tiles on, bits 17
+// and 18 of XCR0. It is for processors with AVX.
+func tilesEnabled() bool {
+	const tiles = 3 << 17
+	var enabled uint32
+	enabledStates(&enabled)
+	return enabled&tiles == tiles
+}
+
+//go:noescape
+func enabledStates(to *uint32)
 
 //go:noescape
 func unitBlock3(u *unitBlock)

@@ -6,99 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
-	"unsafe"
 )
-
-// modelUnit is what the processor computes in a block, as its manual has it: for each element
-// of the sum in a tile, chains of fused multiply-adds over even and over odd elements of a
-// chunk, their sum, and then that added to the tile. Denormal numbers are 0.
-func modelUnit(u *unitBlock, parts int) {
-	orders := map[int][][2]int{1: {{0, 0}}, 3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}}[parts]
-	half := func(p unsafe.Pointer, offset uintptr) float32 {
-		return math.Float32frombits(uint32(*(*uint16)(unsafe.Add(p, offset))) << 16)
-	}
-	for i := range u.rows {
-		for j := range u.cols {
-			sum := float32(0)
-			for c := range u.chunks {
-				for _, o := range orders {
-					a := i/16*u.rowTile + c*u.chunk + uintptr(o[0])*tileBytes + i%16*u.stride
-					b := ((j/unitCols*u.chunks+c)*2*uintptr(parts)+j%unitCols/16*uintptr(parts)+uintptr(o[1]))*tileBytes + j%16*4
-					var odd [2]float32
-					for k := range uintptr(chunkDepth) {
-						odd[k%2] = fused(half(u.a, a+2*k), half(u.b, b+k/2*64+k%2*2), odd[k%2])
-					}
-					sum = flushed(sum + flushed(odd[0]+odd[1]))
-				}
-			}
-			bias := *(*float32)(unsafe.Add(u.bias, j/unitCols*u.biasStep+j%unitCols*4))
-			sum += bias
-			if least := math.Float32frombits(uint32(u.least)); sum < least {
-				sum = least
-			}
-			*(*float32)(unsafe.Add(u.c, i*u.cs+4*j)) = sum
-		}
-	}
-}
-
-// modelSplit is splitting in Go.
-func modelSplit(r *splitRows, stacked bool) {
-	for i := range r.rows {
-		dst := unsafe.Add(r.dst, i*r.step)
-		src := unsafe.Slice((*float32)(unsafe.Add(r.src, i*r.ss)), r.cols)
-		*(*uint32)(unsafe.Add(r.largest, 4*i)) = largestBits(src)
-		if stacked {
-			to := unsafe.Slice((*uint16)(dst), r.chunk/2)
-			clear(to)
-			for l, x := range src {
-				p := split(x)
-				for part, meet := range stackedOrder() {
-					to[part*len(src)+l] = p[meet[0]]
-				}
-			}
-			continue
-		}
-		for c := uintptr(0); c*chunkDepth < r.cols; c++ {
-			for l := range uintptr(chunkDepth) {
-				var p [3]uint16
-				if k := c*chunkDepth + l; k < r.cols {
-					p = split(src[k])
-				}
-				for part, bits := range p {
-					*(*uint16)(unsafe.Add(dst, c*r.chunk+uintptr(part)*tileBytes+2*l)) = bits
-				}
-			}
-		}
-	}
-}
-
-// fused is a*b + c rounded once, the product being exact in float64: the sum is rounded to odd
-// there, so that rounding it again is right.
-func fused(a, b, c float32) float32 {
-	a, b, c = flushed(a), flushed(b), flushed(c)
-	p, q := float64(a)*float64(b), float64(c)
-	s := p + q
-	rest := s - p
-	e := (p - (s - rest)) + (q - rest)
-	if bits := math.Float64bits(s); e != 0 && bits&1 == 0 {
-		if (e > 0) == (s > 0) {
-			bits++
-		} else {
-			bits--
-		}
-		s = math.Float64frombits(bits)
-	}
-	return flushed(float32(s))
-}
-
-func flushed(x float32) float32 {
-	if math.Abs(float64(x)) < 0x1p-126 {
-		return float32(math.Copysign(0, float64(x)))
-	}
-	return x
-}
 
 type splitCase struct {
 	k, n, m    int
@@ -127,18 +38,23 @@ func drawn(r *rand.Rand, n int) []float32 {
 // blocks are ways to compute products of split operands: the assembly where it runs, and what
 // it is meant to compute.
 type blocks struct {
-	name  string
-	unit  func(*unitBlock, int)
-	split func(*splitRows, bool)
+	name                    string
+	splitInGo, multiplyInGo bool
+}
+
+func (b blocks) pack(k, n int, w []float32, trans bool) *SplitWeights {
+	s := packSplit(k, n, w, trans)
+	s.splitInGo, s.multiplyInGo = b.splitInGo, b.multiplyInGo
+	return s
 }
 
 func ways() []blocks {
-	all := []blocks{{"model", modelUnit, modelSplit}}
+	all := []blocks{{"model", true, true}}
 	if splitsHere() {
-		all = append(all, blocks{"split by assembly", modelUnit, runSplit})
+		all = append(all, blocks{"split by assembly", false, true})
 	}
 	if matrixUnits() {
-		all = append(all, blocks{"multiplied by assembly", runUnitBlock, modelSplit}, blocks{"assembly", runUnitBlock, runSplit})
+		all = append(all, blocks{"multiplied by assembly", true, false}, blocks{"assembly", false, false})
 	}
 	return all
 }
@@ -173,21 +89,18 @@ func splitProduct(t *testing.T, c splitCase, way blocks) []float32 {
 	if c.bias {
 		bias = drawn(r, c.n)
 	}
-	s := packSplit(c.k, c.n, w, c.trans)
-	if s == nil {
-		t.Fatalf("%+v: no weights", c)
-	}
+	s := way.pack(c.k, c.n, w, c.trans)
 	lda, ldc := c.k+3, c.n+2
 	got := make([]float32, c.m*ldc)
 	for i := range got {
 		got[i] = 777
 	}
-	s.mul(got, ldc, a, lda, c.m, bias, make([]float32, s.Scratch()), c.relu, way.unit, way.split)
+	s.mul(got, ldc, a, lda, c.m, bias, used(s), c.relu)
 	checkRounding(t, c, s, w, a, bias, got, ldc)
 	third := make([]float32, 3*ldc)
 	for i := 0; i < c.m; i += 1 + c.m/3 { // a row in another place, beside others
 		three := append(append(drawn(r, 2*lda), a[i*lda:(i+1)*lda]...), 0)
-		s.mul(third, ldc, three, lda, 3, bias, make([]float32, s.Scratch()), c.relu, way.unit, way.split)
+		s.mul(third, ldc, three, lda, 3, bias, used(s), c.relu)
 		for j := range c.n {
 			if third[2*ldc+j] != got[i*ldc+j] {
 				t.Fatalf("%+v: row %d differs between blocks", c, i)
@@ -195,6 +108,11 @@ func splitProduct(t *testing.T, c splitCase, way blocks) []float32 {
 		}
 	}
 	return got
+}
+
+// used is room to work in, as others left it.
+func used(s *SplitWeights) []float32 {
+	return slices.Repeat([]float32{float32(math.NaN())}, s.Scratch())
 }
 
 // checkRounding holds errors to those of sums in float32, and looks between rows.
@@ -256,11 +174,17 @@ func TestSplitExtremes(t *testing.T) {
 	w := drawn(r, k*n)
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	special := []float32{inf, -inf, nan, 1e-40, 1e-30, 1e30, math.MaxFloat32}
-	if packSplit(1, n, w, false) != nil {
-		t.Error("one row of weights is taken")
+	for _, size := range [][2]int{{1, 1000}, {1000, 1}, {5, 5}, {32, 15}, {0, 100}, {100, 0}, {4096, 4096}} {
+		if paysToSplit(size[0], size[1]) {
+			t.Errorf("weights of %d x %d are taken", size[0], size[1])
+		}
+	}
+	for _, size := range [][2]int{{64, 64}, {64, 32}, {200, 200}, {512, 512}, {16, 200}} {
+		if !paysToSplit(size[0], size[1]) {
+			t.Errorf("weights of %d x %d are not taken", size[0], size[1])
+		}
 	}
 	for _, kk := range []int{k, 3} {
-		s := packSplit(kk, n, w, false)
 		a := drawn(r, (len(special)+1)*kk)
 		for i, x := range special {
 			row := a[i*kk : (i+1)*kk]
@@ -273,8 +197,16 @@ func TestSplitExtremes(t *testing.T) {
 			}
 		}
 		for _, way := range ways() {
-			got := make([]float32, (len(special)+1)*n)
-			s.mul(got, n, a, kk, len(special)+1, nil, make([]float32, s.Scratch()), false, way.unit, way.split)
+			s := way.pack(kk, n, w, false)
+			const blocks = 9 // of rows, which fall anywhere among those multiplied together
+			many := make([]float32, blocks*(len(special)+1)*n)
+			s.mul(many, n, slices.Repeat(a, blocks), kk, blocks*(len(special)+1), nil, used(s), false)
+			got := many[:(len(special)+1)*n]
+			for i, x := range many {
+				if math.Float32bits(x) != math.Float32bits(got[i%len(got)]) {
+					t.Fatalf("%s: value %d is %g, in the first rows %g", way.name, i, x, got[i%len(got)])
+				}
+			}
 			want := make([]float32, n)
 			for i, x := range special {
 				s.exact.Mul(want, n, a[i*kk:], kk, 1, nil)
@@ -292,6 +224,16 @@ func TestSplitExtremes(t *testing.T) {
 		if packSplit(k, n, bad, false) != nil {
 			t.Errorf("weights with %g are taken", x)
 		}
+	}
+}
+
+// TestMatrixUnits: what the processor offers works.
+func TestMatrixUnits(t *testing.T) {
+	if !matrixUnits() {
+		t.Skip("this processor has no matrix units (AMX)")
+	}
+	if !MatrixUnits() {
+		t.Error("the processor's matrix units do not multiply as they should")
 	}
 }
 

@@ -28,14 +28,16 @@ type Request struct {
 	Inputs    map[string][]string   // columns of inputs, as onnx.Bind has it
 	Open      *onnx.Options         // how to read the structure of the network; Decode and Engine are set here
 	Precision onnx.Precision        // what the network is computed in
-	Formulas  []string              // none, of a network without structure: "~ ."; "." is expanded here
-	Factors   []string              // numeric columns that the rows hold as categories
-	Select    bool                  // smoothing may remove whole terms of the formulas
-	Family    string                // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
-	Class     string                // reference: predictors of classes are differences to it; "": they are centred
-	Drops     bool                  // the rows leave out those with missing cells
-	Cache     int64                 // bytes of rows that may stay in memory while the terms are made
-	Export    bool                  // the result will be written into the network's file: refuse what cannot be
+	// NoMatrixUnits is onnx.GoEngine's.
+	NoMatrixUnits bool
+	Formulas      []string // none, of a network without structure: "~ ."; "." is expanded here
+	Factors       []string // numeric columns that the rows hold as categories
+	Select        bool     // smoothing may remove whole terms of the formulas
+	Family        string   // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
+	Class         string   // reference: predictors of classes are differences to it; "": they are centred
+	Drops         bool     // the rows leave out those with missing cells
+	Cache         int64    // bytes of rows that may stay in memory while the terms are made
+	Export        bool     // the result will be written into the network's file: refuse what cannot be
 	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
@@ -110,7 +112,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	open := *q.Open
-	open.Decode, open.Engine = basis.Decode, onnx.GoEngine{Precision: q.Precision}
+	open.Decode, open.Engine = basis.Decode, onnx.GoEngine{Precision: q.Precision, NoMatrixUnits: q.NoMatrixUnits}
 	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)

@@ -23,6 +23,17 @@ type program[T kernel.Float] struct {
 	element int64 // bytes of a T
 }
 
+// compile prepares a node, for matrix units where there are some that suit it.
+func compile[T kernel.Float](ops operator.Table[T], n *graph.Node, o Options) operator.Step[T] {
+	var x T
+	if _, single := any(x).(float32); single && o.Split != nil {
+		if step := operator.OnMatrixUnits(n, o.Split); step != nil {
+			return any(step).(operator.Step[T])
+		}
+	}
+	return ops.Of(n).Compile(n)
+}
+
 // prepare compiles the plan's nodes.
 func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value, o Options) (workspace func() Workspace, perRow int64, err error) {
 	p := &program[T]{g: g, plan: plan, want: want, relus: map[*graph.Node]bool{}, consts: map[*graph.Value]operator.Operand[T]{}, max: o.MaxMemory, element: 8}
@@ -43,7 +54,7 @@ func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value,
 			p.steps = append(p.steps, nil)
 			continue
 		}
-		p.steps = append(p.steps, ops.Of(n).Compile(n))
+		p.steps = append(p.steps, compile(ops, n, o))
 		for _, v := range n.Inputs {
 			if v == nil || v.Const == nil {
 				continue

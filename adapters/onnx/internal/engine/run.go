@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // Precision is what floating point values are computed in.
@@ -28,6 +29,8 @@ type Options struct {
 	Precision Precision
 	// MaxMemory bounds the bytes that one Run works in. 0: 4 GiB.
 	MaxMemory int64
+	// Split prepares weights for matrix units in float32; nil: products are made by vectors.
+	Split operator.Split
 	// Apart runs every node of the graph as it is there, for comparison: none is joined
 	// with others or folded into them.
 	Apart bool
