@@ -316,15 +316,6 @@ func (t *table) records(ctx context.Context, b *batch, inflaters []inflater, fie
 		}
 		at++
 	}
-	decode := func(f func(c *column, z *inflater, j int) error) error {
-		return columnar.Parallel(len(inflaters), len(columns), func(worker, j int) error {
-			return columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error { return f(columns[j], &inflaters[worker], j) })
-		})
-	}
-	if err := decode(func(c *column, z *inflater, _ int) error { return c.load(z) }); err != nil {
-		yield(nil, err)
-		return false
-	}
 	stride := columnar.Stride(s.rows, len(fields), len(inflaters))
 	for row := s.first; row < s.next; {
 		if err := ctx.Err(); err != nil {
@@ -333,7 +324,14 @@ func (t *table) records(ctx context.Context, b *batch, inflaters []inflater, fie
 		}
 		n := int(min(s.next-row, int64(stride)))
 		block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
-		err := decode(func(c *column, _ *inflater, j int) error { return c.read(row, n, dictionaries, &block.Values[j]) })
+		err := columnar.Parallel(len(inflaters), len(columns), func(worker, j int) error {
+			return columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
+				if err := columns[j].load(&inflaters[worker]); err != nil {
+					return err
+				}
+				return columns[j].read(row, n, dictionaries, &block.Values[j])
+			})
+		})
 		if err != nil {
 			yield(nil, err)
 			return false

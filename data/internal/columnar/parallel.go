@@ -1,13 +1,17 @@
 package columnar
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
-// Parallel calls f for all of n columns, of which the worker j modulo their number takes
-// column j. The error is that of the first column that has one.
+// Parallel calls f for all of n columns, each of which is taken by the worker that comes first.
+// The error is that of the first column that has one.
 func Parallel(workers, n int, f func(worker, j int) error) error {
 	faults := make([]error, n)
+	var taken atomic.Int64
 	work := func(worker int) {
-		for j := worker; j < n; j += workers {
+		for j := int(taken.Add(1)) - 1; j < n; j = int(taken.Add(1)) - 1 {
 			faults[j] = f(worker, j)
 		}
 	}
@@ -43,7 +47,7 @@ func (b *Block) Cut(i, j int) *Block {
 	c := &Block{Rows: j - i, Values: make([]Values, len(b.Values))}
 	for k := range b.Values {
 		v, w := &b.Values[k], &c.Values[k]
-		w.Levels = v.Levels
+		w.Levels, w.finite = v.Levels, v.finite
 		if v.Numbers != nil {
 			w.Numbers = v.Numbers[i:j:j]
 		}
