@@ -110,7 +110,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	open := *q.Open
-	open.Decode, open.Engine = basis.Decode, onnx.GoEngine{Precision: q.Precision}
+	open.Decode, open.Engine = basis.Decode, q.Network.engine(q.Precision)
 	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)
