@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -69,7 +70,7 @@ func run(dir string, command []string, only string, rows, rounds, workers int) e
 		if !strings.Contains(t.name, only) {
 			continue
 		}
-		if err := t.compare(p, dir, rounds, workers); err != nil {
+		if err := errors.Join(t.compare(p, dir, rounds, workers), t.limit(p, dir, rows, workers)); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}

@@ -5,6 +5,7 @@
     read SETTING FILE         seconds to read all columns into memory
     sum SETTING FILE          seconds to read all columns and add up each
     copy SETTING FILE OUT     seconds to read a CSV file and write all columns as CSV
+    compress CODEC FILE OUT N writes the bytes of FILE compressed, N at a time, behind their lengths
     dump FILE OUT             writes the numbers of FILE, column by column, as float64
 """
 
@@ -17,11 +18,9 @@ import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as compute
 import pyarrow.csv as pc
-import pyarrow.feather as feather
-import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
+from pyarrow import compute, feather, ipc
 
 duck = duckdb.connect()
 threads = ThreadPoolExecutor(1)  # as many as WORKERS later
@@ -158,6 +157,15 @@ def dump(path, out):
     return "written"
 
 
+def compress(codec, path, out, size):
+    plain = np.fromfile(path, dtype=np.uint8).tobytes()
+    with open(out, "wb") as f:
+        for at in range(0, len(plain), int(size)):
+            packed = pa.compress(plain[at : at + int(size)], codec={"lz4": "lz4_raw"}.get(codec, codec), asbytes=True)
+            f.write(len(packed).to_bytes(8, "little") + packed)
+    return "written"
+
+
 for line in sys.stdin:
     request, *words = line.rstrip("\n").split("\t")
     if request == "make":
@@ -167,6 +175,8 @@ for line in sys.stdin:
     elif request in TASKS:
         setting, path, out = words
         answer = seconds(TASKS[request][kind(path)][setting], *([path, out] if request == "copy" else [path]))
+    elif request == "compress":
+        answer = compress(*words)
     else:
         answer = dump(*words)
     print(answer, flush=True)

@@ -84,7 +84,7 @@ func (z *inflater) inflate(codec int64, dst, src []byte) error {
 	}
 	if z.zstd == nil {
 		var err error
-		if z.zstd, err = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err != nil {
+		if z.zstd, err = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(false)); err != nil {
 			return err
 		}
 	}
