@@ -36,7 +36,7 @@ func Stride(rows, columns, workers int) int {
 	if workers == 1 {
 		return rows
 	}
-	return rows * max(1, min(8, cells/(rows*max(1, columns))))
+	return rows * max(1, min(16, cells/(rows*max(1, columns))))
 }
 
 // Cut is rows i to j-1 of a block of numbers, codes and texts.
