@@ -64,8 +64,9 @@ type part struct {
 	n       int
 }
 
-// manyBytes is as large as record batches that are decoded together may be in the file.
-const manyBytes = 32 << 20
+// manyBytes is how large record batches that are decoded together may be in the file, and shareOfMemory
+// the part of the memory that they may then take there: they may be compressed.
+const manyBytes, shareOfMemory = 32 << 20, 8
 
 func (t *table) newPass(ctx context.Context, r io.ReaderAt, fields []int, rows int) *pass {
 	p := &pass{table: t, ctx: ctx, r: r, fields: fields, rows: rows, dictionaries: map[int64]*dictionary{}, budget: &columnar.Budget{Limit: t.memory}}
@@ -88,7 +89,7 @@ func (p *pass) close() {
 // message reads a dictionary, or takes rows of a record batch. It reports whether to go on.
 func (p *pass) message(m message, from, to int64) bool {
 	first := int(min(to-from, int64(p.stride)))
-	if full := p.held+first > p.stride || p.bytes+m.size > manyBytes; (full || m.rows == 0) && !p.flush() {
+	if full := p.held+first > p.stride || p.bytes+m.size > min(manyBytes, p.memory/shareOfMemory); (full || m.rows == 0) && !p.flush() {
 		return false // a dictionary changes what is flushed before it
 	}
 	if len(p.parts) == 0 {

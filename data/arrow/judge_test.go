@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
@@ -224,6 +225,11 @@ func TestLZ4Judge(t *testing.T) {
 			t.Fatalf("frame %d: %v", i, err)
 		}
 	}
+	damaged := bytes.Clone(packed[0])
+	damaged[6] ^= 1 // the sum of the frame's header
+	if inflateLZ4(make([]byte, len(plain[0])), damaged) {
+		t.Error("a frame with a damaged header is read")
+	}
 	if want := len(packed) * 3 / 5; fast != want {
 		t.Errorf("%d frames read fast, want %d", fast, want)
 	}
@@ -271,4 +277,24 @@ func FuzzLZ4(f *testing.F) {
 			t.Fatalf("read fast, where the reader says %v", err)
 		}
 	})
+}
+
+// TestMemory: the memory of record batches is given back after each, so a bound that one of them
+// keeps to is enough for all.
+func TestMemory(t *testing.T) {
+	for memory, want := range map[int64]string{12_000: "", 9_000: "of which 9000 are allowed"} {
+		s, err := Open([]string{"../files/testdata/golden/rows_zstd.arrow"}, &Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, err := range s.Batches(t.Context(), s.Schema().Names()) {
+			if err != nil {
+				got = err.Error()
+			}
+		}
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%d bytes: %q", memory, got)
+		}
+	}
 }
