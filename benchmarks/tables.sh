@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# tables.sh [ROWS]: files of ROWS=1000000 rows and 12 columns read into memory, and CSV read
-# and written again, next to DuckDB, Polars and pyarrow with as many threads, in turns. Each
+# tables.sh [ROWS]: files of ROWS=1000000 rows and 12 columns read into memory, of Parquet and Arrow
+# with the sum of every column (a file that is only mapped to memory has not been read), and CSV
+# read and written again, next to DuckDB, Polars and pyarrow with as many threads, in turns. Each
 # peer is tried with several settings, and its best time counts; all that is read and written
-# is compared value by value. Needs Python (PYTHON) with the packages duckdb, polars, pyarrow
+# is compared value by value. Lines "at least" tell what the parts that nobody avoids take on this
+# machine. Needs Python (PYTHON) with the packages duckdb, polars, pyarrow
 # and numpy. ROUNDS=9 turns, of which the fastest counts; WORKERS=2; CASE=text runs the cases
 # whose names hold it.
 set -euo pipefail

@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
@@ -39,6 +41,59 @@ func inMemory(path string, workers int) (*table, error) {
 		t.batches = append(t.batches, b)
 	}
 	return t, nil
+}
+
+// summed reads a file into memory and adds up every column, batches by any worker.
+func summed(path string, workers int) ([]float64, error) {
+	t, err := inMemory(path, workers)
+	if err != nil {
+		return nil, err
+	}
+	names := t.schema.Names()
+	of := make([][]float64, len(t.batches))
+	faults := make([]error, workers)
+	var taken atomic.Int64
+	var others sync.WaitGroup
+	for w := range workers {
+		others.Go(func() {
+			for i := int(taken.Add(1)) - 1; i < len(of); i = int(taken.Add(1)) - 1 {
+				if of[i], faults[w] = sums(t.batches[i], names); faults[w] != nil {
+					return
+				}
+			}
+		})
+	}
+	others.Wait()
+	all := make([]float64, len(names))
+	for _, s := range of {
+		for j, v := range s {
+			all[j] += v
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
+// sums are those of the columns of a batch, in eight parts each.
+func sums(b *data.Batch, names []string) ([]float64, error) {
+	all := make([]float64, len(names))
+	for j, name := range names {
+		v, err := b.Numeric(name)
+		if err != nil {
+			return nil, err
+		}
+		var part [8]float64
+		for ; len(v) >= 8; v = v[8:] {
+			for k := range part {
+				part[k] += v[k]
+			}
+		}
+		for _, rest := range [][]float64{part[:], v} {
+			for _, x := range rest {
+				all[j] += x
+			}
+		}
+	}
+	return all, nil
 }
 
 // written reads CSV and writes it again.

@@ -1,25 +1,29 @@
 """The peers' side of benchmarks/tables.sh: answers lines of stdin, of words apart by tabs.
 
     make DIR ROWS WORKERS     writes the files, sets threads; answers the versions
-    settings CASE             names of settings for a case: read or copy, a dot, the file's format
+    settings CASE             names of settings for a case: read, sum or copy, a dot, the file's format
     read SETTING FILE         seconds to read all columns into memory
+    sum SETTING FILE          seconds to read all columns and add up each
     copy SETTING FILE OUT     seconds to read a CSV file and write all columns as CSV
+    compress CODEC FILE OUT N writes the bytes of FILE compressed, N at a time, behind their lengths
     dump FILE OUT             writes the numbers of FILE, column by column, as float64
 """
 
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pc
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
+from pyarrow import compute, feather, ipc
 
 duck = duckdb.connect()
+threads = ThreadPoolExecutor(1)  # as many as WORKERS later
 
 
 def tables(rows):
@@ -37,6 +41,8 @@ def tables(rows):
 
 
 def make(directory, rows, workers):
+    global threads
+    threads = ThreadPoolExecutor(int(workers))
     os.chdir(directory)
     pa.set_cpu_count(int(workers))
     pa.set_io_thread_count(int(workers))
@@ -72,10 +78,6 @@ def duck_copy(source, out):
     duck.execute(f"COPY (SELECT * FROM {source}) TO '{out}' (FORMAT csv, HEADER)")
 
 
-def duck_arrow(path):
-    return duck.execute(f"SELECT * FROM '{path}'").to_arrow_table()
-
-
 READ = {
     "csv": {
         "DuckDB, types given": lambda path: duck_read(given(path)),
@@ -84,15 +86,34 @@ READ = {
         "Polars, types detected": lambda path: pl.read_csv(path),
         "pyarrow, csv.read_csv": lambda path: pc.read_csv(path),
     },
+}
+
+
+def sums(table):
+    """The sum of every column of an Arrow table, columns by any thread."""
+    return list(threads.map(compute.sum, table.columns))
+
+
+def sums_of_batches(path, mapped):
+    """The same, batches of an Arrow file by any thread, none of which is kept."""
+    rows = ipc.open_file(pa.memory_map(path) if mapped else path)
+    of = lambda i: [compute.sum(column).as_py() for column in rows.get_batch(i).columns]
+    return [sum(column) for column in zip(*threads.map(of, range(rows.num_record_batches)))]
+
+
+SUM = {
     "parquet": {
-        "DuckDB, into a table": lambda path: duck_read(f"'{path}'"),
-        "DuckDB, as Arrow": duck_arrow,
-        "Polars, read_parquet": lambda path: pl.read_parquet(path),
-        "pyarrow, read_table": lambda path: pq.read_table(path),
-        "pyarrow, read_table of a file in memory": lambda path: pq.read_table(path, memory_map=True),
+        "DuckDB, a query": lambda path: duck.execute(f"SELECT sum(COLUMNS(*)) FROM '{path}'").fetchall(),
+        "Polars, scan_parquet": lambda path: pl.scan_parquet(path).sum().collect(),
+        "Polars, read_parquet": lambda path: pl.read_parquet(path).sum(),
+        "pyarrow, read_table": lambda path: sums(pq.read_table(path)),
+        "pyarrow, read_table of a file mapped to memory": lambda path: sums(pq.read_table(path, memory_map=True)),
     },
     "arrow": {
-        "pyarrow, read_table": lambda path: feather.read_table(path, memory_map=False),
+        "pyarrow, read_table": lambda path: sums(feather.read_table(path, memory_map=False)),
+        "pyarrow, read_table of a file mapped to memory": lambda path: sums(feather.read_table(path, memory_map=True)),
+        "pyarrow, record batches": lambda path: sums_of_batches(path, False),
+        "pyarrow, record batches of a file mapped to memory": lambda path: sums_of_batches(path, True),
     },
 }
 
@@ -106,9 +127,12 @@ COPY = {
 }
 
 
+TASKS = {"read": READ, "sum": SUM, "copy": COPY}
+
+
 def settings(case):
     what, kind = case.split(".")
-    return "\t".join((READ if what == "read" else COPY)[kind])
+    return "\t".join(TASKS[what][kind])
 
 
 def kind(path):
@@ -133,16 +157,26 @@ def dump(path, out):
     return "written"
 
 
+def compress(codec, path, out, size):
+    plain = np.fromfile(path, dtype=np.uint8).tobytes()
+    with open(out, "wb") as f:
+        for at in range(0, len(plain), int(size)):
+            packed = pa.compress(plain[at : at + int(size)], codec={"lz4": "lz4_raw"}.get(codec, codec), asbytes=True)
+            f.write(len(packed).to_bytes(8, "little") + packed)
+    return "written"
+
+
 for line in sys.stdin:
     request, *words = line.rstrip("\n").split("\t")
     if request == "make":
         answer = make(*words)
     elif request == "settings":
         answer = settings(*words)
-    elif request == "read":
-        answer = seconds(READ[kind(words[1])][words[0]], words[1])
-    elif request == "copy":
-        answer = seconds(COPY[kind(words[1])][words[0]], *words[1:])
+    elif request in TASKS:
+        setting, path, out = words
+        answer = seconds(TASKS[request][kind(path)][setting], *([path, out] if request == "copy" else [path]))
+    elif request == "compress":
+        answer = compress(*words)
     else:
         answer = dump(*words)
     print(answer, flush=True)

@@ -65,7 +65,8 @@ func (b *buffer) decompress(z *inflater) error {
 	if _, err := b.r.ReadAt(packed, b.at+8); err != nil {
 		return err
 	}
-	b.memory = b.budget.Allocate(int(n))
+	b.budget.Take(n)
+	b.memory = columnar.FreshBytes(int(n))
 	b.size = n
 	if err := z.inflate(codec, b.memory, packed); err != nil {
 		return fmt.Errorf("decompressing: %w", err)
@@ -76,16 +77,14 @@ func (b *buffer) decompress(z *inflater) error {
 // inflate decompresses src, which must fill dst.
 func (z *inflater) inflate(codec int64, dst, src []byte) error {
 	if codec == codecLZ4 {
-		if z.lz4 == nil {
-			z.lz4 = lz4.NewReader(nil)
+		if inflateLZ4(dst, src) {
+			return nil
 		}
-		z.lz4.Reset(bytes.NewReader(src))
-		_, err := io.ReadFull(z.lz4, dst)
-		return err
+		return z.readLZ4(dst, src)
 	}
 	if z.zstd == nil {
 		var err error
-		if z.zstd, err = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err != nil {
+		if z.zstd, err = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(false)); err != nil {
 			return err
 		}
 	}
@@ -93,6 +92,16 @@ func (z *inflater) inflate(codec int64, dst, src []byte) error {
 	if err == nil && len(got) != len(dst) {
 		err = io.ErrUnexpectedEOF
 	}
+	return err
+}
+
+// readLZ4 decompresses any frame, and says what is wrong with one.
+func (z *inflater) readLZ4(dst, src []byte) error {
+	if z.lz4 == nil {
+		z.lz4 = lz4.NewReader(nil)
+	}
+	z.lz4.Reset(bytes.NewReader(src))
+	_, err := io.ReadFull(z.lz4, dst)
 	return err
 }
 
@@ -127,7 +136,7 @@ func (b *buffer) doubles(row int64, n int) ([]float64, error) {
 			return v, nil
 		}
 	}
-	v := make([]float64, n)
+	v := columnar.Fresh(n)
 	if memory, ok := columnar.Memory(v); ok && b.memory == nil {
 		_, err := b.r.ReadAt(memory, b.at+8*row)
 		return v, err
@@ -145,15 +154,4 @@ func (b *buffer) items(row, n, bits int64) ([]byte, error) {
 		return nil, errFlat
 	}
 	return b.bytes(row*bits/8, n*bits/8)
-}
-
-// bitmap tells the bits of rows row to row+n-1.
-func (b *buffer) bitmap(row, n int64) (func(i int) bool, error) {
-	first := row / 8
-	v, err := b.bytes(first, (row+n+7)/8-first)
-	if err != nil {
-		return nil, err
-	}
-	shift := int(row - 8*first)
-	return func(i int) bool { return v[(i+shift)/8]>>((i+shift)%8)&1 == 1 }, nil
 }

@@ -18,12 +18,17 @@ type column struct {
 	text  []*buffer // of text
 }
 
-// load decompresses the column where it is compressed.
+// load decompresses the column where it is compressed and has not been yet.
 func (c *column) load(z *inflater) error {
-	for _, b := range append([]*buffer{c.valid, c.data}, c.text...) {
+	for _, b := range []*buffer{c.valid, c.data} {
 		if b == nil {
 			continue
 		}
+		if err := b.decompress(z); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.text {
 		if err := b.decompress(z); err != nil {
 			return err
 		}
@@ -33,99 +38,168 @@ func (c *column) load(z *inflater) error {
 
 // read decodes rows row to row+n-1.
 func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *columnar.Values) error {
-	valid := func(int) bool { return true }
+	var valid *bitmap // nil: all are
 	if c.valid != nil {
-		var err error
-		if valid, err = c.valid.bitmap(row, int64(n)); err != nil {
+		m, err := c.valid.bitmap(row, int64(n))
+		if err != nil {
 			return err
 		}
+		valid = &m
 	}
 	switch {
 	case c.index > 0:
-		d := dictionaries[c.id]
-		v.Levels = d.levels
+		v.Levels = dictionaries[c.id].levels
 		return c.indices(row, n, valid, v)
 	case c.node.text():
 		text, err := c.texts(row, n)
 		if err != nil {
 			return err
 		}
-		for i := range text {
-			if !valid(i) {
-				text[i] = nil
-			}
+		if valid != nil {
+			valid.zeros(n, func(i int) { text[i] = nil })
 		}
 		v.Text = text
 		return nil
 	}
-	if c.kind == typeFloat && c.bits == 64 {
-		var err error
-		if v.Numbers, err = c.data.doubles(row, n); err != nil {
-			return err
-		}
-	} else if v.Numbers = make([]float64, n); c.kind == typeBool {
-		set, err := c.data.bitmap(row, int64(n))
-		if err != nil {
-			return err
-		}
-		for i := range v.Numbers {
-			if set(i) {
-				v.Numbers[i] = 1
-			}
-		}
-	} else {
-		b, err := c.data.items(row, int64(n), int64(c.bits))
-		if err != nil {
-			return err
-		}
-		c.numbers(v, b, valid)
+	if err := c.numbers(row, n, valid, v); err != nil {
+		return err
 	}
-	if c.valid != nil {
-		for i := range v.Numbers {
-			if !valid(i) {
-				v.Numbers[i] = columnar.Null
-			}
+	if valid != nil {
+		valid.zeros(n, func(i int) { v.Numbers[i] = columnar.Null })
+	}
+	v.Inspect()
+	return nil
+}
+
+// numbers decodes integers, floating point numbers and truth values, valid or not.
+func (c *column) numbers(row int64, n int, valid *bitmap, v *columnar.Values) (err error) {
+	if c.kind == typeFloat && c.bits == 64 {
+		v.Numbers, err = c.data.doubles(row, n)
+		return err
+	}
+	if c.kind == typeBool {
+		set, err := c.data.bitmap(row, int64(n))
+		if err == nil {
+			v.Numbers = columnar.Fresh(n)
+			set.numbers(v.Numbers)
+		}
+		return err
+	}
+	b, err := c.data.items(row, int64(n), int64(c.bits))
+	if err != nil {
+		return err
+	}
+	v.Numbers = columnar.Fresh(n)
+	switch {
+	case c.kind == typeFloat && c.bits == 32:
+		widen(v.Numbers, columnar.Items[float32](b, n))
+	case c.kind == typeFloat:
+		for i, x := range columnar.Items[uint16](b, n) {
+			v.Numbers[i] = columnar.Half(x)
+		}
+	case c.bits == 64 && c.unsigned:
+		v.Fault = inexact(v.Numbers, columnar.Items[uint64](b, n), valid)
+	case c.bits == 64:
+		v.Fault = inexact(v.Numbers, columnar.Items[int64](b, n), valid)
+	case c.unsigned:
+		switch c.bits {
+		case 8:
+			widen(v.Numbers, columnar.Items[uint8](b, n))
+		case 16:
+			widen(v.Numbers, columnar.Items[uint16](b, n))
+		default:
+			widen(v.Numbers, columnar.Items[uint32](b, n))
+		}
+	default:
+		switch c.bits {
+		case 8:
+			widen(v.Numbers, columnar.Items[int8](b, n))
+		case 16:
+			widen(v.Numbers, columnar.Items[int16](b, n))
+		default:
+			widen(v.Numbers, columnar.Items[int32](b, n))
 		}
 	}
 	return nil
 }
 
-// numbers decodes integers and floating point numbers.
-func (c *column) numbers(v *columnar.Values, b []byte, valid func(int) bool) {
-	le := binary.LittleEndian
-	out := v.Numbers
-	inexact := func(i int, cell string) {
-		if v.Fault == nil && valid(i) {
-			v.Fault = &columnar.Fault{Row: i, Cell: cell, Reason: columnar.Inexact}
-		}
+// widen makes numbers of those that float64 holds as they are.
+func widen[T int8 | int16 | int32 | uint8 | uint16 | uint32 | float32](dst []float64, src []T) {
+	for i, x := range src[:len(dst)] {
+		dst[i] = float64(x)
 	}
+}
+
+// inexact makes numbers of whole ones of 64 bits. The fault is the first valid one that float64
+// would round.
+func inexact[T int64 | uint64](dst []float64, src []T, valid *bitmap) *columnar.Fault {
 	const exact = 1 << 53
-	switch {
-	case c.kind == typeFloat && c.bits == 32:
-		for i := range out {
-			out[i] = float64(math.Float32frombits(le.Uint32(b[4*i:])))
-		}
-	case c.kind == typeFloat:
-		for i := range out {
-			out[i] = columnar.Half(le.Uint16(b[2*i:]))
-		}
-	case c.unsigned:
-		for i := range out {
-			x := unsigned(b, i, c.bits)
-			if x > exact {
-				inexact(i, strconv.FormatUint(x, 10))
-			}
-			out[i] = float64(x)
-		}
-	default:
-		for i := range out {
-			x := signed(b, i, c.bits)
-			if x > exact || x < -exact {
-				inexact(i, strconv.FormatInt(x, 10))
-			}
-			out[i] = float64(x)
+	fault := -1
+	for i, x := range src[:len(dst)] {
+		dst[i] = float64(x)
+		if size := math.Abs(dst[i]); size >= exact && fault < 0 && (size > exact || T(dst[i]) != x) && (valid == nil || valid.at(i)) {
+			fault = i
 		}
 	}
+	if fault < 0 {
+		return nil
+	}
+	return &columnar.Fault{Row: fault, Cell: fmt.Sprint(src[fault]), Reason: columnar.Inexact}
+}
+
+// indices decodes the codes of a dictionary column.
+func (c *column) indices(row int64, n int, valid *bitmap, v *columnar.Values) error {
+	b, err := c.data.items(row, int64(n), int64(c.index))
+	if err != nil {
+		return err
+	}
+	v.Codes = make([]int32, n)
+	levels, outside := len(v.Levels), 0
+	switch {
+	case c.unsignedIndex && c.index == 8:
+		outside = codes(v.Codes, columnar.Items[uint8](b, n), levels, valid)
+	case c.unsignedIndex && c.index == 16:
+		outside = codes(v.Codes, columnar.Items[uint16](b, n), levels, valid)
+	case c.unsignedIndex && c.index == 32:
+		outside = codes(v.Codes, columnar.Items[uint32](b, n), levels, valid)
+	case c.unsignedIndex:
+		outside = codes(v.Codes, columnar.Items[uint64](b, n), levels, valid)
+	case c.index == 8:
+		outside = codes(v.Codes, columnar.Items[int8](b, n), levels, valid)
+	case c.index == 16:
+		outside = codes(v.Codes, columnar.Items[int16](b, n), levels, valid)
+	case c.index == 32:
+		outside = codes(v.Codes, columnar.Items[int32](b, n), levels, valid)
+	default:
+		outside = codes(v.Codes, columnar.Items[int64](b, n), levels, valid)
+	}
+	if outside < n {
+		k := signed(b, outside, c.index)
+		if c.unsignedIndex {
+			k = int64(unsigned(b, outside, c.index))
+		}
+		v.Fault = &columnar.Fault{Row: outside, Cell: strconv.FormatInt(k, 10), Reason: fmt.Sprintf("is a position outside the %d levels of the column: the file is damaged", levels)}
+	}
+	return nil
+}
+
+// codes are positions, or -1 where there is none, up to the first valid one that is outside of so
+// many levels, whose place it returns; len(dst) if there is none. Behind it all are -1.
+func codes[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int32, src []T, levels int, valid *bitmap) int {
+	for i, k := range src[:len(dst)] {
+		switch {
+		case valid != nil && !valid.at(i):
+			dst[i] = -1
+		case k < 0 || uint64(k) >= uint64(levels):
+			for j := i; j < len(dst); j++ {
+				dst[j] = -1
+			}
+			return i
+		default:
+			dst[i] = int32(k)
+		}
+	}
+	return len(dst)
 }
 
 func unsigned(b []byte, i, bits int) uint64 {
@@ -143,34 +217,6 @@ func unsigned(b []byte, i, bits int) uint64 {
 func signed(b []byte, i, bits int) int64 {
 	shift := 64 - bits
 	return int64(unsigned(b, i, bits)<<shift) >> shift
-}
-
-// indices decodes the codes of a dictionary column.
-func (c *column) indices(row int64, n int, valid func(int) bool, v *columnar.Values) error {
-	b, err := c.data.items(row, int64(n), int64(c.index))
-	if err != nil {
-		return err
-	}
-	v.Codes = make([]int32, n)
-	for i := range v.Codes {
-		if !valid(i) {
-			v.Codes[i] = -1
-			continue
-		}
-		k := signed(b, i, c.index)
-		if c.unsignedIndex {
-			k = int64(unsigned(b, i, c.index))
-		}
-		if k < 0 || k >= int64(len(v.Levels)) {
-			v.Fault = &columnar.Fault{Row: i, Cell: strconv.FormatInt(k, 10), Reason: fmt.Sprintf("is a position outside the %d levels of the column: the file is damaged", len(v.Levels))}
-			for ; i < n; i++ {
-				v.Codes[i] = -1
-			}
-			return nil
-		}
-		v.Codes[i] = int32(k)
-	}
-	return nil
 }
 
 // texts are the texts of rows row to row+n-1, valid or not, none nil.

@@ -211,7 +211,7 @@ func TestOpen(t *testing.T) {
 // TestWorkers compares what several goroutines decode, whole files and one that is
 // damaged, with what one does.
 func TestWorkers(t *testing.T) {
-	for _, path := range []string{"rows_snappy.parquet", "rows_zstd.parquet", "nulls_v2.parquet", "nulls_delta.parquet", "odd.parquet"} {
+	for _, path := range []string{"rows_snappy.parquet", "rows_zstd.parquet", "rows_gzip.parquet", "nulls_v2.parquet", "nulls_delta.parquet", "odd.parquet", "rows_zstd.arrow", "nulls_lz4.arrow", "views_delta.arrows", "odd.arrow"} {
 		for _, na := range []data.NAPolicy{data.NAError, data.NADrop} {
 			want := all(mustOpen(t, &Options{BatchRows: 7, NA: na}, path))
 			for _, workers := range []int{2, 3, 100} {

@@ -70,7 +70,7 @@ func (d *inflater) inflate(c codec, dst, src []byte) error {
 		return exactly(len(dst))(lz4.UncompressBlock(src, dst))
 	case codecZstd:
 		if d.zstd == nil {
-			r, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1))
+			r, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(false), zstd.WithDecoderConcurrency(1))
 			if err != nil {
 				return err
 			}

@@ -124,7 +124,7 @@ func (c *numbers) dictionary() error {
 }
 
 func (c *numbers) read(n int, v *columnar.Values) error {
-	v.Numbers = make([]float64, n)
+	v.Numbers = columnar.Fresh(n)
 	for at := 0; at < n; {
 		rows, present, defs, err := c.take(n - at)
 		if err != nil {
@@ -149,6 +149,7 @@ func (c *numbers) read(n int, v *columnar.Values) error {
 		}
 		at += rows
 	}
+	v.Inspect()
 	return nil
 }
 

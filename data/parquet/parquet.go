@@ -247,8 +247,8 @@ type stretch struct {
 	rows        int
 }
 
-// group decodes rows of a row group, column j by the worker j modulo their number, which has
-// an inflater of its own, and reports whether to go on.
+// group decodes rows of a row group, a column by any worker, each of which has an inflater, and
+// reports whether to go on.
 func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, index int, fields []int, s stretch, yield func(*columnar.Block, error) bool) bool {
 	rows := s.rows
 	columns, closer, err := t.columns(r, inflaters, &t.meta.groups[index], fields)
@@ -269,8 +269,9 @@ func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, inde
 		n := int(min(left, int64(stride)))
 		left -= int64(n)
 		block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
-		err := columnar.Parallel(len(inflaters), len(columns), func(_, j int) error {
+		err := columnar.Parallel(len(inflaters), len(columns), func(worker, j int) error {
 			return columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
+				columns[j].at().pages.inflater = &inflaters[worker]
 				return columns[j].read(n, &block.Values[j])
 			})
 		})
@@ -290,27 +291,27 @@ func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, inde
 // columns begins to decode the columns of a row group; closer ends that.
 func (t *table) columns(r *reader, inflaters []inflater, g *group, fields []int) (columns []column, closer func(), err error) {
 	columns = make([]column, len(fields))
-	var sections []io.Closer
+	sections := make([]io.Closer, len(fields))
 	closer = func() {
 		for _, s := range sections {
-			_ = s.Close()
+			if s != nil {
+				_ = s.Close()
+			}
 		}
 	}
 	budget := &columnar.Budget{Limit: t.memory}
-	for i, field := range fields {
-		err := columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
+	err = columnar.Parallel(len(inflaters), len(fields), func(worker, i int) error {
+		field := fields[i]
+		return columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
 			e, c := &t.leaves[t.leaf[field]], g.chunks[t.leaf[field]]
 			section := r.section(c.start(), c.size)
-			sections = append(sections, section)
-			p := newPages(section, c, g.rows, e.repetition == optional, budget, &inflaters[i%len(inflaters)])
+			sections[i] = section
+			p := newPages(section, c, g.rows, e.repetition == optional, budget, &inflaters[worker])
 			columns[i], err = newColumn(e, p)
 			return err
 		})
-		if err != nil {
-			return nil, closer, err
-		}
-	}
-	return columns, closer, nil
+	})
+	return columns, closer, err
 }
 
 // skip passes over the first n rows of a row group.

@@ -131,6 +131,7 @@ func TestCommandsSpeakInFlags(t *testing.T) {
 		{"verify --max-memory 10B TEMP/result", bound},
 		{"report --max-memory 10B TEMP/result", bound},
 		{apply + "rows.csv --max-memory 10B", bound},
+		{apply + "rows.csv --max-memory 4kB", "onnx: 40 rows need more than 4000 bytes (MaxMemory); "},
 		{decomposed + "--max-memory 1MB --batch-size 1", "pho: --max-memory 1MB: decompose: "},
 		{apply + "unseen.csv", `level "z" of column "g" did not occur in the data the term was made from ("a", "b", "c")`},
 		{apply + "column.csv", `data: no column "x2" in "TEMP/column.csv"; the nearest name is "`},

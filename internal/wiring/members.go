@@ -243,7 +243,7 @@ func (ref *Reference) reopenMember(member MemberReference, dir, folder string, m
 	if n.SHA256 != member.SHA256 {
 		return nil, "", moved(fmt.Errorf("model %q is not the network %q of this decomposition: its sha256 is %s, want %q", file, member.Name, n.SHA256, member.SHA256))
 	}
-	m, err := ref.model(n.Graph, precision)
+	m, err := ref.model(n, precision)
 	if err != nil {
 		return nil, "", fmt.Errorf("model %q: %w", file, err)
 	}

@@ -20,6 +20,13 @@ type Network struct {
 	Graph  *onnx.Graph
 	Path   string // as given
 	SHA256 string // of the very bytes that were loaded (onnx.Graph.SHA256)
+
+	MaxMemory int64 // as Load was given it; it bounds the bytes that blocks of rows are computed in, too
+}
+
+// engine computes the network within its bound.
+func (n *Network) engine(p onnx.Precision) onnx.GoEngine {
+	return onnx.GoEngine{Precision: p, MaxMemory: n.MaxMemory}
 }
 
 // Load reads and checks a network. maxMemory bounds its tensors in bytes; 0 is the
@@ -37,7 +44,7 @@ func Load(path string, maxMemory int64) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{g, path, g.SHA256()}, nil
+	return &Network{g, path, g.SHA256(), maxMemory}, nil
 }
 
 // The names of the precisions that a network is computed in.
@@ -185,7 +192,7 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 	if precision == "" {
 		precision = ref.Precision
 	}
-	m, err := ref.model(n.Graph, precision)
+	m, err := ref.model(n, precision)
 	if err != nil {
 		return nil, nil, fmt.Errorf("model %q: %w", path, err)
 	}
@@ -194,7 +201,8 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 }
 
 // model is the network as it was bound and read.
-func (ref *Reference) model(g *onnx.Graph, precision string) (*onnx.Model, error) {
+func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
+	g := n.Graph
 	p, err := Precision(precision)
 	if err != nil {
 		return nil, err
@@ -205,7 +213,7 @@ func (ref *Reference) model(g *onnx.Graph, precision string) (*onnx.Model, error
 	}
 	return onnx.NewModel(g, bind, &onnx.Options{
 		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
-		Engine: onnx.GoEngine{Precision: p}, Decode: basis.Decode,
+		Engine: n.engine(p), Decode: basis.Decode,
 	})
 }
 

@@ -112,7 +112,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	open := *q.Open
-	open.Decode, open.Engine = basis.Decode, onnx.GoEngine{Precision: q.Precision, NoMatrixUnits: q.NoMatrixUnits}
+	engine := q.Network.engine(q.Precision)
+	engine.NoMatrixUnits = q.NoMatrixUnits
+	open.Decode, open.Engine = basis.Decode, engine
 	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)

@@ -50,7 +50,13 @@ type Values struct {
 	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
 	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
+
+	finite bool // all Numbers are known to be
 }
+
+// Inspect looks whether numbers that have just been decoded are finite: whoever decodes them has
+// them at hand, and has company. Numbers that nobody inspected are looked at in batches.
+func (v *Values) Inspect() { v.finite = allFinite(v.Numbers) }
 
 // Fault is a cell that cannot be a value of its column.
 type Fault struct {

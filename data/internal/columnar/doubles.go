@@ -3,8 +3,31 @@ package columnar
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"unsafe"
 )
+
+// Fresh is memory for n numbers that nothing else uses. They are arbitrary: it is for those who
+// set all of them, and saves the time that clearing memory takes.
+func Fresh(n int) []float64 {
+	if v, ok := View(FreshBytes(8*n), n); ok {
+		return v
+	}
+	return make([]float64, n)
+}
+
+// FreshBytes is as Fresh for n bytes. Behind them is room for decoders that read the last few
+// bytes as a number of eight.
+func FreshBytes(n int) []byte {
+	if n < 16 {
+		return make([]byte, n, n+padding)
+	}
+	// Of all that Go has, only a text in the making is given memory that is not cleared.
+	var text strings.Builder
+	text.Grow(n + padding)
+	text.WriteByte(0)
+	return unsafe.Slice(unsafe.StringData(text.String()), n+padding)[:n]
+}
 
 // Doubles takes numbers from their eight bytes each, the lowest first.
 func Doubles(dst []float64, b []byte) {
@@ -20,7 +43,7 @@ func Doubles(dst []float64, b []byte) {
 // Memory is the memory of numbers as bytes, if this machine has them as files do, the lowest
 // byte first: what is read into it are the numbers.
 func Memory(v []float64) ([]byte, bool) {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+	if !littleEndian() {
 		return nil, false
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v)), true
@@ -36,3 +59,22 @@ func View(b []byte, n int) (v []float64, ok bool) {
 	_, ok = Memory(v)
 	return v, ok
 }
+
+// Items are the n numbers that b begins with, the lowest byte first: in b's own memory where this
+// machine can take them for numbers there.
+func Items[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32](b []byte, n int) []T {
+	var one T
+	size := int(unsafe.Sizeof(one))
+	b = b[:n*size]
+	if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); n > 0 && at%uintptr(size) == 0 && littleEndian() {
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	v := make([]T, n)
+	if _, err := binary.Decode(b, binary.LittleEndian, v); err != nil {
+		panic(err) // b has as many bytes as v
+	}
+	return v
+}
+
+// littleEndian tells whether this machine has the lowest byte of a number first.
+func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }

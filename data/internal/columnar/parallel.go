@@ -1,13 +1,17 @@
 package columnar
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
-// Parallel calls f for all of n columns, of which the worker j modulo their number takes
-// column j. The error is that of the first column that has one.
+// Parallel calls f for all of n columns, each of which is taken by the worker that comes first.
+// The error is that of the first column that has one.
 func Parallel(workers, n int, f func(worker, j int) error) error {
 	faults := make([]error, n)
+	var taken atomic.Int64
 	work := func(worker int) {
-		for j := worker; j < n; j += workers {
+		for j := int(taken.Add(1)) - 1; j < n; j = int(taken.Add(1)) - 1 {
 			faults[j] = f(worker, j)
 		}
 	}
@@ -28,11 +32,11 @@ func Parallel(workers, n int, f func(worker, j int) error) error {
 // Stride is how many rows to decode at a time, a multiple of those of a block: goroutines that
 // meet often wait for each other.
 func Stride(rows, columns, workers int) int {
-	const cells = 1 << 20
+	const cells = 1 << 21
 	if workers == 1 {
 		return rows
 	}
-	return rows * max(1, min(8, cells/(rows*max(1, columns))))
+	return rows * max(1, min(16, cells/(rows*max(1, columns))))
 }
 
 // Cut is rows i to j-1 of a block of numbers, codes and texts.
@@ -43,7 +47,7 @@ func (b *Block) Cut(i, j int) *Block {
 	c := &Block{Rows: j - i, Values: make([]Values, len(b.Values))}
 	for k := range b.Values {
 		v, w := &b.Values[k], &c.Values[k]
-		w.Levels = v.Levels
+		w.Levels, w.finite = v.Levels, v.finite
 		if v.Numbers != nil {
 			w.Numbers = v.Numbers[i:j:j]
 		}

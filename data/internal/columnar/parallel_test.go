@@ -68,7 +68,7 @@ func TestDoubles(t *testing.T) {
 
 // TestAllFinite: one number that is not finite is enough, wherever it stands.
 func TestAllFinite(t *testing.T) {
-	for n := range 10 {
+	for n := range 40 {
 		v := slices.Repeat([]float64{-math.MaxFloat64}, n)
 		if !allFinite(v) {
 			t.Errorf("%v is not finite", v)
@@ -81,6 +81,47 @@ func TestAllFinite(t *testing.T) {
 				}
 				v[i] = 0
 			}
+		}
+	}
+}
+
+// TestItems: numbers are those of their bytes, where these are aligned and where they are not.
+func TestItems(t *testing.T) {
+	b := []byte{0, 1, 2, 0xfe, 0xff, 3, 4, 5, 6, 7, 8, 9}
+	for first := range 3 {
+		var want []int16
+		for i := first; i+1 < len(b); i += 2 {
+			want = append(want, int16(binary.LittleEndian.Uint16(b[i:])))
+		}
+		if got := Items[int16](b[first:], len(want)); !slices.Equal(got, want) {
+			t.Errorf("from byte %d: %v, want %v", first, got, want)
+		}
+	}
+	if got := Items[float32]([]byte{0, 0, 0x80, 0xbf}, 1); got[0] != -1 {
+		t.Errorf("got %v", got)
+	}
+	if got := Items[uint64](nil, 0); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestFresh: memory is as long as asked for, of nobody else, and has room behind.
+func TestFresh(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 3, 100, 5000, 100_000} {
+		v, w := Fresh(n), Fresh(n)
+		if len(v) != n || len(w) != n {
+			t.Fatalf("%d and %d numbers, want %d", len(v), len(w), n)
+		}
+		for i := range v {
+			v[i], w[i] = float64(i), -1
+		}
+		for i, x := range v {
+			if x != float64(i) {
+				t.Fatalf("number %d is %v", i, x)
+			}
+		}
+		if b := FreshBytes(n); len(b) != n || cap(b) < n+padding {
+			t.Fatalf("%d of %d bytes, want %d", len(b), cap(b), n)
 		}
 	}
 }

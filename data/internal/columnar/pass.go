@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Batches reads the files from the start and yields the named columns; others
@@ -267,7 +268,7 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 	switch {
 	case f.Kind == Number:
 		numbers := v.Numbers[:min(end, len(v.Numbers))]
-		if allFinite(numbers) {
+		if v.finite || allFinite(numbers) {
 			break
 		}
 		for i, x := range numbers {
@@ -317,19 +318,10 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 	return v.Fault
 }
 
-// allFinite is the check that nearly all columns pass: no product with zero is NaN.
+// allFinite is the check that nearly all columns pass.
 func allFinite(v []float64) bool {
-	var a, b, c, d float64
-	for ; len(v) >= 4; v = v[4:] {
-		a += v[0] * 0
-		b += v[1] * 0
-		c += v[2] * 0
-		d += v[3] * 0
-	}
-	for _, x := range v {
-		a += x * 0
-	}
-	return a+b+c+d == 0
+	_, _, finite := kernel.Bounds(v)
+	return finite
 }
 
 func missingFault(row int, cell string) *Fault {
