@@ -45,9 +45,9 @@ type unitBlock struct {
 	// quota chunks of 32 columns.
 	next  splitRows
 	quota uintptr
-	// The assembly's own: rows whose sums wait for their bias, where they are and go, and how many.
-	_, _ unsafe.Pointer
-	_    uintptr
+	// Rows whose sums wait for their bias: where they are and go, and how many. They are the assembly's.
+	from, to unsafe.Pointer //lint:ignore U1000 the assembly's
+	left     uintptr        //lint:ignore U1000 the assembly's
 }
 
 // splitRows is the argument of the assembly that splits up to 32 rows.

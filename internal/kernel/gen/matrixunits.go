@@ -20,11 +20,11 @@ const (
 	amxCols
 	amxLeast
 	amxSums
-	amxNext                            // rows to split meanwhile, a splitRows
-	amxQuota = amxNext + 8*splitFields // of chunks of them, each time
-	amxFrom  = amxQuota + 8            // the sums of a row that waits for its bias
-	amxTo    = amxQuota + 16           // where it goes
-	amxLeft  = amxQuota + 24           // rows that wait
+	amxNext                           // rows to split meanwhile, a splitRows
+	amxQuota = amxNext + 8*nextFields // of chunks of them, each time
+	amxFrom  = amxQuota + 8           // the sums of a row that waits for its bias
+	amxTo    = amxQuota + 16          // where it goes
+	amxLeft  = amxQuota + 24          // rows that wait
 )
 
 // amxTileBytes is a tile: 16 rows of 64 bytes. Those of the upper and lower rows are side by side.
@@ -287,7 +287,7 @@ const (
 	splitRows
 	splitCols
 	splitLargest
-	splitFields = iota
+	nextFields = iota
 )
 
 // splitRows writes rows as three parts in bfloat16 that add up to them, in tiles.

@@ -291,5 +291,13 @@ func TestSplitUnits(t *testing.T) {
 			t.Errorf("%s, %d products on units: %v, in Go %v", name, products, got, want)
 		}
 		sameInBlocks(t, r, g, inputs, got)
+		dst := [][]float64{got}
+		if n := testing.AllocsPerRun(5, func() {
+			if err := r.Run(dst, inputs, rows); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 0 && !graphtest.RaceDetector {
+			t.Errorf("%s: %v allocations per Run", name, n)
+		}
 	}
 }
