@@ -22,7 +22,7 @@ const (
 	// Of the ranking of pairs: rows and functions of its exact products (30 pairs of 4 x 4
 	// functions, 12 of each column, 1).
 	productRows, functions = 1 << 14, 30*16 + inputs*12 + 1
-	blockRows                                          = 256 // rows at a time
+	blockRows              = 256 // rows at a time
 )
 
 // part is something that a decomposition computes, and what it must cost: nanoseconds for
