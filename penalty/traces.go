@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // scaledRoot returns sqrt(lambda_j) root_j in the coordinates of the overlaps:
@@ -123,13 +126,12 @@ func (c *criterion) middleDiagonal(rho []float64) {
 		diag, _ := c.scaledRoot(k, rho)
 		copy(c.part(root, k), diag)
 	}
-	raw, m := c.inverse.RawSymmetric(), c.m.RawMatrix()
-	for i, r := range root { // rows are the coordinates here
-		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+c.rows] {
-			v *= r * root[i+j]
-			m.Data[i*m.Stride+i+j], m.Data[(i+j)*m.Stride+i] = v, v
-		}
-	}
+	raw := c.inverse.RawSymmetric() // rows are the coordinates here, and m is in its memory
+	raw.N = c.rows
+	var own mat.SymDense
+	own.SetRawSymmetric(raw)
+	linalg.ScaleBoth(&own, root)
+	linalg.Mirror(&own)
 }
 
 // part is the piece of a stacked vector that belongs to penalty j.
@@ -169,9 +171,8 @@ func (c *criterion) traceProduct(j, l int) float64 {
 	pj, pl := &c.penalties[j], &c.penalties[l]
 	sum := 0.0
 	for a := pj.lo; a < pj.lo+pj.rank; a++ {
-		for _, v := range c.m.RawRowView(a)[pl.lo : pl.lo+pl.rank] {
-			sum += v * v
-		}
+		row := c.m.RawRowView(a)[pl.lo : pl.lo+pl.rank]
+		sum += kernel.Dot(row, row)
 	}
 	return sum
 }
