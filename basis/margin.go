@@ -45,7 +45,7 @@ func (m *margin) eval(term string, b *data.Batch) (*tensorproduct.Rows, error) {
 			return nil, err
 		}
 		for i, c := range codes {
-			r.First[i], r.Value[i] = int(c), 1
+			r.First[i], r.Value[i] = c, 1
 		}
 		return r, nil
 	}
@@ -57,8 +57,13 @@ func (m *margin) eval(term string, b *data.Batch) (*tensorproduct.Rows, error) {
 		m.surface.Evaluate(r.Value, r.Dim, x)
 		return r, nil
 	}
+	if banded, ok := m.spline.(interface {
+		Band(first []int32, value, x []float64) bool
+	}); ok && banded.Band(r.First, r.Value, x) {
+		return r, nil
+	}
 	for i, v := range x {
-		r.First[i] = m.spline.Row(r.Value[i*r.Width:(i+1)*r.Width], v)
+		r.First[i] = int32(m.spline.Row(r.Value[i*r.Width:(i+1)*r.Width], v))
 	}
 	return r, nil
 }

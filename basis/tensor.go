@@ -92,7 +92,7 @@ func (t *TensorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
 	}
-	s, err := t.sparse(b)
+	s, err := t.sparse(nil, b)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,12 @@ func (t *TensorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 // EvalSparse gives the values that can be other than 0: the product of the
 // margins' numbers of those in each row.
 func (t sparseTensor) EvalSparse(b *data.Batch) (design.Columns, error) {
-	s, err := t.sparse(b)
+	return t.EvalSparseInto(nil, b)
+}
+
+// EvalSparseInto is EvalSparse in the memory of old, if it is large enough.
+func (t sparseTensor) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
+	s, err := t.sparse(old, b)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +122,16 @@ func (t sparseTensor) EvalSparse(b *data.Batch) (design.Columns, error) {
 }
 
 // sparse multiplies the margins out, the last fastest.
-func (t *TensorTerm) sparse(b *data.Batch) (*design.Sparse, error) {
+func (t *TensorTerm) sparse(old design.Columns, b *data.Batch) (*design.Sparse, error) {
 	rows, factors, err := t.rows(b)
 	if err != nil {
 		return nil, err
 	}
 	s := &design.Sparse{D: t.Dim()}
-	s.K, s.Index, s.Value = tensorproduct.Kronecker(rows, factors)
+	if o, ok := old.(*design.Sparse); ok {
+		s.Index, s.Value = o.Index, o.Value
+	}
+	s.K, s.Index, s.Value = tensorproduct.Kronecker(s.Index, s.Value, rows, factors)
 	return s, nil
 }
 

@@ -28,8 +28,9 @@ const (
 )
 
 // solveMatrices is how many p x p matrices Solve holds at its largest for one
-// predictor without penalties, as measured; each penalty adds its own.
-const solveMatrices = 14
+// predictor, the statistics among them, as measured (benchmarks/solve.sh: 6.8 to 7.7);
+// penalties that overlap add theirs.
+const solveMatrices = 8
 
 // hierarchyMatrices is how many more there are if terms have margins: products, the linear
 // map and what it makes of the covariance.
@@ -63,21 +64,37 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		if o.Terms != Fitted && nesting(d.terms()).Any() {
 			split = hierarchyMatrices
 		}
-		for _, b := range d.blocks {
-			penalties += int64(len(b.Penalty.S))
-		}
+		penalties += penaltyBytes(d.blocks, int64(p.p))
 	}
 	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)
 	return Memory{
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + FewerColumns},
-		{"solution", square * (solveMatrices + penalties + split), FewerColumns},
+		{"solution", square*(solveMatrices+split) + penalties, FewerColumns},
 		{"robust bands", o.bandMemory(square, workers, merged, gathered), ProjectionErrors + ", or " + FewerColumns},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
 		{"kept outputs", o.keeps(m, rows), OutputsInFile},
 	}, nil
+}
+
+// penaltyBytes is what penalties add to Solve: themselves and their roots, and for those
+// that share a term products of all roots with the inverse and with each other.
+func penaltyBytes(blocks []Block, p int64) int64 {
+	own, rows, shared := int64(0), int64(0), false
+	for _, b := range blocks {
+		for _, s := range b.Penalty.S {
+			d := int64(s.SymmetricDim())
+			own += 2 * d * d
+			rows += d
+		}
+		shared = shared || len(b.Penalty.S) > 1
+	}
+	if shared {
+		own += rows * (2*p + 4*rows)
+	}
+	return 8 * own
 }
 
 // bandMemory is what the last pass holds for robust bands: the sums of every worker, those

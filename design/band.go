@@ -15,6 +15,11 @@ type Work struct {
 
 	weighted []float64
 	one      [1]float64
+
+	gathered []float64 // rows of dense columns
+	four     Banded    // rows of codesFours, the codes and values that go with them
+	codes    []int32
+	scales   []float64
 }
 
 // Sizes of the tables of cells: maxCells bounds one that is cleared for every

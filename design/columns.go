@@ -23,6 +23,8 @@ type Sparse struct {
 	D, K  int
 	Index []int32
 	Value []float64
+
+	cells, memory *cells // nil unless Arrange found them; their memory
 }
 
 // Banded holds K adjacent entries in each row, as B-splines of degree K-1 have: row

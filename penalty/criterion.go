@@ -117,7 +117,7 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	if c.schur != nil {
 		return c.schur.solve(c, rho)
 	}
-	c.a.CopySym(c.gram)
+	linalg.CopyTriangle(c.a, c.gram)
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		if len(b.penalties) > 1 {
@@ -247,7 +247,7 @@ func (c *criterion) innerBasis() *mat.Dense {
 
 // invert sets inverse = A^-1 from the factor at hand, which is gone then.
 func (c *criterion) invert() {
-	c.chol.Invert()
+	c.chol.InvertUpper()
 	c.inverse = c.a
 	linalg.ScaleBoth(c.inverse, c.e)
 }
@@ -279,13 +279,7 @@ func (c *criterion) residualSum(r int) float64 {
 	if c.data != nil {
 		return c.residualOfRows(r)
 	}
-	fitted, alpha := mat.NewVecDense(c.q, c.work), c.at[r].alpha
-	fitted.MulVec(c.gram, mat.NewVecDense(c.q, alpha))
-	sum := of.zz
-	for i, a := range alpha {
-		sum += a * (c.work[i] - 2*of.cross[i])
-	}
-	return sum
+	return of.zz + linalg.Quadratic(c.gram, c.at[r].alpha, of.cross)
 }
 
 // perPenalty expands one value per parameter to one per penalty.

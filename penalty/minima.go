@@ -53,7 +53,12 @@ func (s *search) tryBound(p *point) *point {
 		}
 		candidates = append(candidates, j)
 	}
-	if together := s.asGoodAlone(p, candidates); len(together) > 1 {
+	together := s.asGoodAlone(p, candidates)
+	if q := s.tryInfinityAndStep(p, together); q != nil {
+		s.tried(p, together...)
+		return q
+	}
+	if len(together) > 1 {
 		if q := s.tryInfinity(p, together); q != nil {
 			s.tried(p, together...)
 			return q

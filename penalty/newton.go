@@ -2,19 +2,23 @@ package penalty
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// direction is the Newton step in the components that can move, with the
-// Hessian's eigenvalues made positive (Wood 2017, 6.2.1), at most maxStep long.
-func (s *search) direction(p *point) []float64 {
+// direction is the Newton step in the components that can move and are not among others,
+// with the Hessian's eigenvalues made positive (Wood 2017, 6.2.1), at most maxStep long.
+func (s *search) direction(p *point, others ...int) []float64 {
 	step := make([]float64, len(p.rho))
 	var moving []int
 	for _, j := range s.free {
-		if !s.atBound(p, j) {
+		if !s.atBound(p, j) && !slices.Contains(others, j) {
 			moving = append(moving, j)
 		}
+	}
+	if len(moving) == 0 {
+		return step
 	}
 	h := mat.NewSymDense(len(moving), nil)
 	for a, j := range moving {
@@ -66,16 +70,22 @@ func (s *search) noise(p *point) float64 {
 	return noise
 }
 
+// moved is p's rho and f times a step, inside the bounds.
+func (s *search) moved(p *point, step []float64, f float64) []float64 {
+	rho := append([]float64(nil), p.rho...)
+	for _, j := range s.free {
+		rho[j] = math.Min(s.hi[j], math.Max(s.lo[j], rho[j]+f*step[j]))
+	}
+	return rho
+}
+
 // lineSearch halves the step, kept inside the bounds, until the criterion improves.
 // Close to the minimum, where rounding decides, half the gradient counts too.
 func (s *search) lineSearch(p *point, step []float64) (*point, int) {
 	noise := s.noise(p)
 	f := 1.0
 	for halvings := range maxHalvings {
-		rho := append([]float64(nil), p.rho...)
-		for _, j := range s.free {
-			rho[j] = math.Min(s.hi[j], math.Max(s.lo[j], rho[j]+f*step[j]))
-		}
+		rho := s.moved(p, step, f)
 		q := s.eval(rho, halvings == 0)
 		if q.objective <= p.objective+noise {
 			if q.grad == nil {

@@ -4,7 +4,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // scaledRoot returns sqrt(lambda_j) root_j in the coordinates of the overlaps:
@@ -71,22 +75,19 @@ func (c *criterion) middle(rho []float64) {
 		c.middleDiagonal(rho)
 		return
 	}
+	inverse, half, m := linalg.Mirror(c.inverse).RawMatrix(), c.half.RawMatrix(), c.m.RawMatrix()
 	for k := range c.penalties {
 		pen := &c.penalties[k]
 		lo := c.blocks[pen.block].lo
 		diag, root := c.scaledRoot(k, rho)
+		if diag == nil {
+			linalg.ProductInto(part(half, 0, c.penalised, pen.lo, pen.rank), part(inverse, 0, c.penalised, lo, c.blocks[pen.block].dim), linalg.Compact(root), true)
+			continue
+		}
 		for i := range c.penalised {
-			row := c.half.RawRowView(i)
-			for l := range pen.rank {
-				if diag != nil {
-					row[pen.lo+l] = diag[l] * c.inverse.At(i, lo+l)
-					continue
-				}
-				sum := 0.0
-				for a, r := range root.RawRowView(l) {
-					sum += r * c.inverse.At(i, lo+a)
-				}
-				row[pen.lo+l] = sum
+			row := half.Data[i*half.Stride+pen.lo:]
+			for l, v := range inverse.Data[i*inverse.Stride+lo:][:pen.rank] {
+				row[l] = diag[l] * v
 			}
 		}
 	}
@@ -94,22 +95,23 @@ func (c *criterion) middle(rho []float64) {
 		pen := &c.penalties[j]
 		lo := c.blocks[pen.block].lo
 		diag, root := c.scaledRoot(j, rho)
+		if diag == nil {
+			from := c.half.Slice(lo, lo+c.blocks[pen.block].dim, 0, c.rows).(*mat.Dense)
+			linalg.ProductInto(part(m, pen.lo, pen.rank, 0, c.rows), root.RawMatrix(), linalg.Compact(from), false)
+			continue
+		}
 		for i := range pen.rank {
-			dst := c.m.RawRowView(pen.lo + i)
-			if diag != nil {
-				for l, v := range c.half.RawRowView(lo + i) {
-					dst[l] = diag[i] * v
-				}
-				continue
-			}
-			clear(dst)
-			for a, r := range root.RawRowView(i) {
-				for l, v := range c.half.RawRowView(lo + a) {
-					dst[l] += r * v
-				}
+			dst := m.Data[(pen.lo+i)*m.Stride:][:c.rows]
+			for l, v := range half.Data[(lo+i)*half.Stride:][:c.rows] {
+				dst[l] = diag[i] * v
 			}
 		}
 	}
+}
+
+// part is rows and columns of a.
+func part(a blas64.General, row, rows, column, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: a.Stride, Data: a.Data[row*a.Stride+column:]}
 }
 
 // middleDiagonal is middle where all roots are diagonal: it overwrites the inverse, whose
@@ -123,13 +125,12 @@ func (c *criterion) middleDiagonal(rho []float64) {
 		diag, _ := c.scaledRoot(k, rho)
 		copy(c.part(root, k), diag)
 	}
-	raw, m := c.inverse.RawSymmetric(), c.m.RawMatrix()
-	for i, r := range root { // rows are the coordinates here
-		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+c.rows] {
-			v *= r * root[i+j]
-			m.Data[i*m.Stride+i+j], m.Data[(i+j)*m.Stride+i] = v, v
-		}
-	}
+	raw := c.inverse.RawSymmetric() // rows are the coordinates here, and m is in its memory
+	raw.N = c.rows
+	var own mat.SymDense
+	own.SetRawSymmetric(raw)
+	linalg.ScaleBoth(&own, root)
+	linalg.Mirror(&own)
 }
 
 // part is the piece of a stacked vector that belongs to penalty j.
@@ -169,9 +170,8 @@ func (c *criterion) traceProduct(j, l int) float64 {
 	pj, pl := &c.penalties[j], &c.penalties[l]
 	sum := 0.0
 	for a := pj.lo; a < pj.lo+pj.rank; a++ {
-		for _, v := range c.m.RawRowView(a)[pl.lo : pl.lo+pl.rank] {
-			sum += v * v
-		}
+		row := c.m.RawRowView(a)[pl.lo : pl.lo+pl.rank]
+		sum += kernel.Dot(row, row)
 	}
 	return sum
 }

@@ -86,12 +86,46 @@ func mirrored(s *mat.SymDense, lo, d int) []float64 {
 // ScaleBoth multiplies rows and columns of s by e.
 func ScaleBoth(s *mat.SymDense, e []float64) {
 	raw := s.RawSymmetric()
-	for i, scale := range e {
-		row := raw.Data[i*raw.Stride+i:][:len(e)-i]
-		for j, v := range e[i:] {
+	eachRow(raw.N, func(i int) {
+		scale, right := e[i], e[i:]
+		row := raw.Data[i*raw.Stride+i:][:len(right)]
+		for j, v := range right {
 			row[j] *= scale * v
 		}
+	})
+}
+
+// CopyTriangle copies the upper triangle of src to dst of the same size.
+func CopyTriangle(dst, src *mat.SymDense) {
+	to, from := dst.RawSymmetric(), src.RawSymmetric()
+	eachRow(to.N, func(i int) {
+		copy(to.Data[i*to.Stride+i:i*to.Stride+to.N], from.Data[i*from.Stride+i:i*from.Stride+to.N])
+	})
+}
+
+// Quadratic is x's x - 2 x'b, summed by rows of the upper triangle of s.
+func Quadratic(s *mat.SymDense, x, b []float64) float64 {
+	raw, parts := s.RawSymmetric(), make([]float64, len(x))
+	eachRow(raw.N, func(i int) {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
+		parts[i] = x[i] * (row[0]*x[i] + 2*(kernel.Dot(row[1:], x[i+1:])-b[i]))
+	})
+	sum := 0.0
+	for _, v := range parts {
+		sum += v
 	}
+	return sum
+}
+
+// eachRow calls f for the n rows of a triangle, several at the same time where moving so
+// much memory takes longer than waking a processor.
+func eachRow(n int, f func(i int)) {
+	const rows, moving = 32, 8 // a number moved is worth so many multiplications
+	parallel((n+rows-1)/rows, moving*n*n, func(first, end int) {
+		for i := first * rows; i < min(end*rows, n); i++ {
+			f(i)
+		}
+	})
 }
 
 // Around is v B v, the upper triangle of it, for a symmetric v (n x n), both triangles of

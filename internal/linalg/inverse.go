@@ -20,6 +20,12 @@ func Invert(a *mat.SymDense) bool {
 
 // Invert overwrites the matrix that was factored with A^-1, both triangles of it.
 func (c *Cholesky) Invert() {
+	c.InvertUpper()
+	kernel.AddGram(c.a, c.n, nil, 0, c.n, 0, nil) // the lower triangle becomes the mirror image of the upper
+}
+
+// InvertUpper is Invert of the upper triangle; the lower one is worth nothing.
+func (c *Cholesky) InvertUpper() {
 	c.invertFactor()
 	n := c.n
 	panels := (n + panel - 1) / panel
@@ -28,7 +34,6 @@ func (c *Cholesky) Invert() {
 			c.gramColumns(k*panel, min((k+1)*panel, n))
 		}
 	})
-	kernel.AddGram(c.a, n, nil, 0, n, 0, nil) // the lower triangle becomes the mirror image of the upper
 }
 
 // InverseFactorTo sets dst (n x n) to U^-1, zeros below the diagonal. After it there is no

@@ -70,7 +70,9 @@ func Mirror(s *mat.SymDense) *mat.Dense {
 	if raw.N > 0 {
 		kernel.AddGram(raw.Data, raw.Stride, nil, 0, raw.N, 0, nil)
 	}
-	return mat.NewDense(raw.N, raw.N, raw.Data)
+	var all mat.Dense
+	all.SetRawMatrix(blas64.General{Rows: raw.N, Cols: raw.N, Stride: raw.Stride, Data: raw.Data})
+	return &all
 }
 
 // Times is a b for matrices of any kind.

@@ -4,6 +4,10 @@
 package tensorproduct
 
 import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -11,35 +15,39 @@ import (
 // First on, the first following the last.
 type Rows struct {
 	Width, Dim int
-	First      []int
+	First      []int32
 	Value      []float64 // n x Width
 }
 
 // NewRows has room for n rows.
 func NewRows(n, width, dim int) *Rows {
-	return &Rows{Width: width, Dim: dim, First: make([]int, n), Value: make([]float64, n*width)}
+	return &Rows{Width: width, Dim: dim, First: make([]int32, n), Value: make([]float64, n*width)}
 }
 
 // Dense writes row i to dst (Dim).
 func (r *Rows) Dense(dst []float64, i int) {
 	clear(dst)
 	for l, v := range r.Value[i*r.Width : (i+1)*r.Width] {
-		dst[(r.First[i]+l)%r.Dim] = v
+		dst[(int(r.First[i])+l)%r.Dim] = v
 	}
 }
 
 // Kronecker multiplies the margins' rows out, the last margin fastest: k products in
-// each row, at the places index. factors multiply the rows; nil: ones.
-func Kronecker(margins []*Rows, factors []float64) (k int, index []int32, value []float64) {
-	n := len(margins[0].First)
-	k = 1
+// each row, at the places index. factors multiply the rows; nil: ones. index and value are
+// in the memory of those given, if it is large enough.
+func Kronecker(index []int32, value []float64, margins []*Rows, factors []float64) (int, []int32, []float64) {
+	n, k := len(margins[0].First), 1
 	for _, r := range margins {
 		k *= r.Width
 	}
-	index, value = make([]int32, n*k), make([]float64, n*k)
+	index, value = slices.Grow(index[:0], n*k)[:n*k], slices.Grow(value[:0], n*k)[:n*k]
+	if len(margins) == 2 {
+		two(index, value, margins[0], margins[1], factors)
+		return k, index, value
+	}
 	for i := range n {
 		value, index := value[i*k:(i+1)*k], index[i*k:(i+1)*k]
-		value[0] = 1
+		value[0], index[0] = 1, 0
 		if factors != nil {
 			value[0] = factors[i]
 		}
@@ -49,7 +57,7 @@ func Kronecker(margins []*Rows, factors []float64) (k int, index []int32, value 
 			for a := have - 1; a >= 0; a-- {
 				v, at := value[a], int(index[a])*r.Dim
 				for l := r.Width - 1; l >= 0; l-- {
-					j := r.First[i] + l
+					j := int(r.First[i]) + l
 					if j >= r.Dim {
 						j -= r.Dim
 					}
@@ -61,6 +69,39 @@ func Kronecker(margins []*Rows, factors []float64) (k int, index []int32, value 
 		}
 	}
 	return k, index, value
+}
+
+// two is Kronecker of two margins.
+func two(index []int32, value []float64, a, b *Rows, factors []float64) {
+	places := make([]int32, b.Width)
+	for i, first := range a.First {
+		for l := range places {
+			places[l] = around(b.First[i], l, b.Dim)
+		}
+		last := b.Value[i*b.Width:][:len(places)]
+		for l, v := range a.Value[i*a.Width:][:a.Width] {
+			if factors != nil {
+				v *= factors[i]
+			}
+			at := around(first, l, a.Dim) * int32(b.Dim)
+			to, products := index[:len(places)], value[:len(places)]
+			for m, j := range places {
+				to[m] = at + j
+				products[m] = v * last[m]
+			}
+			index, value = index[len(places):], value[len(places):]
+		}
+	}
+}
+
+// around is the number of the function l places behind the first, behind the last of which
+// comes 0.
+func around(first int32, l, dim int) int32 {
+	j := first + int32(l)
+	if j >= int32(dim) {
+		j -= int32(dim)
+	}
+	return j
 }
 
 // Norms are the 1-norms of the product's rows after its margins are mapped (a map of
@@ -81,7 +122,11 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 		mapped := make([]float64, c)
 		for i := range norm {
 			clear(mapped)
-			values, first := r.Value[i*r.Width:(i+1)*r.Width], r.First[i]
+			values, first := r.Value[i*r.Width:(i+1)*r.Width], int(r.First[i])
+			if r.Width == 4 && first+4 <= r.Dim {
+				norm[i] *= mappedNorm(maps[l].RawMatrix(), first, *(*[4]float64)(values))
+				continue
+			}
 			around := max(0, min(r.Width, first+r.Width-r.Dim)) // those at functions 0, 1, ...
 			for k, v := range values[r.Width-around:] {
 				addRow(mapped, maps[l].RawRowView(k), v)
@@ -93,6 +138,18 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 		}
 	}
 	return norm
+}
+
+// mappedNorm is the 1-norm of four adjacent values mapped.
+func mappedNorm(m blas64.General, first int, v [4]float64) float64 {
+	at := m.Data[first*m.Stride:]
+	r0 := at[:m.Cols]
+	r1, r2, r3 := at[m.Stride:][:len(r0)], at[2*m.Stride:][:len(r0)], at[3*m.Stride:][:len(r0)]
+	sum := 0.0
+	for j, u := range r0 {
+		sum += math.Abs(v[0]*u + v[1]*r1[j] + v[2]*r2[j] + v[3]*r3[j])
+	}
+	return sum
 }
 
 // addRow adds v x to dst.

@@ -14,7 +14,7 @@ func drawn(r *rand.Rand, n int) []*Rows {
 	for _, m := range margins {
 		for i := range m.First {
 			if m.Width < m.Dim {
-				m.First[i] = r.IntN(m.Dim)
+				m.First[i] = int32(r.IntN(m.Dim))
 			}
 		}
 		for i := range m.Value {
@@ -50,7 +50,7 @@ func TestRowsAreKroneckerProducts(t *testing.T) {
 		factors[i] = r.NormFloat64()
 	}
 	for _, f := range [][]float64{nil, factors} {
-		k, index, value := Kronecker(margins, f)
+		k, index, value := Kronecker(nil, nil, margins, f)
 		if k != 6 {
 			t.Fatalf("%d products in a row, want 6", k)
 		}

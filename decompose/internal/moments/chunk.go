@@ -53,6 +53,7 @@ type Chunk struct {
 	rViews  []*mat.Dense // xr by joined bases
 	sViews  []*mat.Dense // sum by bases
 	below   []bool       // the products of b.pairs[i] stand below the diagonal
+	coded   []bool       // of joined bases: codes so far, whose own products are a diagonal
 	panel   panel
 	work    design.Work
 	part    mat.Dense // products of a panel that are needed twice
@@ -131,6 +132,10 @@ func (b *Chunk) start(x []design.Columns) {
 		}
 	}
 	b.joined, b.views, b.rViews, b.sViews = fused.meeting(), nil, nil, nil
+	b.coded = make([]bool, len(forms))
+	for u, form := range forms {
+		_, b.coded[u] = form.(*design.Codes)
+	}
 	below := map[[2]int]bool{}
 	for i, q := range b.joined {
 		if design.Swapped(forms[q.a], forms[q.b]) {
@@ -168,10 +173,36 @@ func (b *Chunk) Reset() {
 	}
 	clear(b.shift)
 	clear(b.shiftR)
-	b.xx.Zero() // all of it at once: its parts may be small
+	b.clearProducts()
 	b.xr.Zero()
 	b.rr.Zero()
 	b.panel.reset()
+}
+
+// clearProducts sets X'WX to 0: all of it at once, as its parts may be small, or what is
+// not 0 already where the products of many codes are a diagonal.
+func (b *Chunk) clearProducts() {
+	const many = 64
+	clean := 0
+	for u, coded := range b.coded {
+		if d := b.panel.off[u+1] - b.panel.off[u]; coded && d >= many {
+			clean += d * d
+		}
+	}
+	if p := b.layout.Columns(); 2*clean < p*p {
+		b.xx.Zero()
+		return
+	}
+	for i, q := range b.joined {
+		if q.a != q.b || !b.coded[q.a] {
+			b.views[i].Zero()
+			continue
+		}
+		m := b.views[i].RawMatrix()
+		for j := range m.Rows {
+			m.Data[j*m.Stride+j] = 0
+		}
+	}
 }
 
 // Add adds n rows: x holds one n x d Columns for each basis of the layout, w (n)
@@ -267,13 +298,16 @@ func (b *Chunk) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (in
 func (b *Chunk) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
 
 // later reports whether the sums of basis a are formed from the panel, like its
-// products: a product is the fast way to add up banded rows.
+// products: a product is the fast way to add up banded and sparse rows.
 func (b *Chunk) later(a int) bool {
 	if b.stack != nil {
 		return false
 	}
-	_, banded := b.panel.x[b.panel.of[a]].(*design.Banded)
-	return banded
+	switch b.panel.x[b.panel.of[a]].(type) {
+	case *design.Banded, *design.Sparse:
+		return true
+	}
+	return false
 }
 
 // unweighted adds row i, which has no weight and misses the panel, to those sums.
@@ -282,11 +316,18 @@ func (b *Chunk) unweighted(x []design.Columns, i int) {
 		if !b.later(a) {
 			continue
 		}
-		s := c.(*design.Banded)
-		sum, j := b.sums(a), int(s.First[i])
-		for _, v := range s.Value[i*s.K:][:s.K] {
-			sum[j%s.D] += v
-			j++
+		sum := b.sums(a)
+		switch s := c.(type) {
+		case *design.Banded:
+			j := int(s.First[i])
+			for _, v := range s.Value[i*s.K:][:s.K] {
+				sum[j%s.D] += v
+				j++
+			}
+		case *design.Sparse:
+			for l, j := range s.Index[i*s.K:][:s.K] {
+				sum[j] += s.Value[i*s.K+l]
+			}
 		}
 	}
 }
@@ -302,6 +343,11 @@ func (b *Chunk) flush() error {
 		b.shifted = true
 	}
 	w, x, r, ones := p.rows()
+	for _, c := range x {
+		if c, ok := c.(*design.Sparse); ok {
+			c.Arrange()
+		}
+	}
 	for a, u := range p.of {
 		if !p.unit && b.later(a) {
 			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
@@ -311,6 +357,9 @@ func (b *Chunk) flush() error {
 	}
 	p.subtract(b.shift, b.shiftR)
 	for i, q := range b.joined {
+		if _, codes := x[q.a].(*design.Codes); q.a == q.b && !codes {
+			b.coded[q.a] = false
+		}
 		if err := b.work.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
 			return fmt.Errorf("moments: columns from %d and from %d: %w", q.offA, q.offB, err)
 		}
@@ -338,7 +387,7 @@ func (b *Chunk) flush() error {
 }
 
 // addResponses adds the products of joined basis u with the responses. The last of
-// these is 1: of a band whose rows have no weights that product is the columns' sums too.
+// these is 1: of banded or sparse rows without weights that product is the columns' sums too.
 func (b *Chunk) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
 	a := slices.Index(b.panel.of, u)
 	if !b.panel.unit || !b.later(a) {

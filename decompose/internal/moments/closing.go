@@ -9,17 +9,20 @@ func (b *Chunk) Moments() *Moments { return b.MomentsInto(nil) }
 func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	b.closed = true
 	m := old
-	if m != nil && m.Layout.Equal(b.layout) {
-		m.reset()
-	} else {
+	fresh := m == nil || !m.Layout.Equal(b.layout)
+	if fresh {
 		m = blank(b.layout, b.pairs)
 	}
 	if b.err != nil || b.sum == nil {
+		m.reset()
 		return m
 	}
 	if b.stack == nil {
 		// The panel's columns and rows were checked by Add.
 		_ = b.flush()
+	}
+	if !fresh && (b.sumW == 0 || b.stack != nil) { // else all of it is overwritten
+		m.reset()
 	}
 	m.Rows, m.Positive, m.SumW, m.SumLogW = b.rows, b.positive, b.sumW, b.sumLogW
 	copy(m.Sum, b.sum)
@@ -58,14 +61,21 @@ func (b *Chunk) centre(m *Moments) {
 				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
 				from = i + 1
 			}
-			dst, mean := c.Data[i*c.Stride:][from:to], d[from:to]
+			dst := c.Data[i*c.Stride:][from:to]
+			mean := d[from:to][:len(dst)]
+			if q.a == q.b && b.coded[b.panel.of[q.a]] {
+				for l, v := range mean {
+					dst[l] = 0 - s*v
+				}
+				continue
+			}
 			if b.below[n] {
 				for l := range dst {
 					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
 				}
 				continue
 			}
-			for l, v := range xx.Data[i*xx.Stride:][from:to] {
+			for l, v := range xx.Data[i*xx.Stride:][from:to][:len(dst)] {
 				dst[l] = v - s*mean[l]
 			}
 		}

@@ -184,8 +184,9 @@ func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 			if q.a == q.b {
 				from = i
 			}
-			dst, dj := xx.Data[i*xx.Stride:][from:to], d[from:to]
-			for l, v := range nn.Data[i*nn.Stride:][from:to] {
+			dst := xx.Data[i*xx.Stride:][from:to]
+			dj := d[from:to][:len(dst)]
+			for l, v := range nn.Data[i*nn.Stride:][from:to][:len(dst)] {
 				dst[l] += v + fd*dj[l]
 			}
 		}

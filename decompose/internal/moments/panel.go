@@ -361,7 +361,7 @@ func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense, ones *m
 			_, d := c.Dims()
 			x[a] = design.Dense{Dense: c.Slice(0, p.n, 0, d).(*mat.Dense)}
 		case *design.Sparse:
-			x[a] = &design.Sparse{D: c.D, K: c.K, Index: c.Index[:p.n*c.K], Value: c.Value[:p.n*c.K]}
+			x[a] = c.First(p.n)
 		case *design.Banded:
 			x[a] = &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[:p.n], Value: c.Value[:p.n*c.K]}
 		case *design.Codes:
