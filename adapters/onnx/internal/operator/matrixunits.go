@@ -73,6 +73,9 @@ type splitProduct struct {
 
 func (p *splitProduct) run(x *Exec[float32]) error {
 	a, c := x.In[0].F, x.Out[0].F
+	if x.Source.Rows != nil { // an input that vectors would take piece by piece
+		x.Source.Enter(a, x.Source.Rows)
+	}
 	lda, ldc := p.k*len(p.groups), p.n*len(p.groups)
 	rows := len(a) / lda
 	scratch := x.temp(p.groups[0].Scratch())
