@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Bands says what standard errors take the remainder for.
@@ -101,22 +99,6 @@ func (d *Predictor) inverse() *mat.SymDense {
 	c := mat.NewSymDense(d.cov.SymmetricDim(), nil)
 	c.ScaleSym(1/d.Scale, d.cov)
 	return c
-}
-
-// sandwich is C M C.
-func sandwich(c, m *mat.SymDense) *mat.SymDense {
-	n := c.SymmetricDim()
-	outer, inner := mat.DenseCopyOf(c).RawMatrix().Data, mat.DenseCopyOf(m).RawMatrix().Data
-	product := make([]float64, n*n)
-	kernel.Gemm(product, outer, inner, n, n, n)
-	kernel.Gemm(inner, product, outer, n, n, n)
-	out := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			out.SetSym(i, j, (inner[i*n+j]+inner[j*n+i])/2)
-		}
-	}
-	return out
 }
 
 // finiteSym tells whether all entries are finite.

@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // The sandwich of predictor k, with r = zeta - X alpha and the leverages
@@ -151,7 +152,7 @@ func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustC
 	}
 	middle := mat.NewSymDense(p, nil)
 	middle.SymRankOne(m.XX, m.SumW, shift)
-	out := &robustCovariance{cov: sandwich(s.c, middle), intercept: make([]float64, p)}
+	out := &robustCovariance{cov: linalg.Sandwich(s.c, middle), intercept: make([]float64, p)}
 	out.cov.ScaleSym(1/s.unit, out.cov)
 	if bias != nil {
 		out.cov.AddSym(out.cov, bias)

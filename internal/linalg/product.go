@@ -107,6 +107,13 @@ func SubtractSymmetric(s *mat.SymDense, x, y *mat.Dense) {
 	addSymmetric(s, x, y, minus, 0)
 }
 
+// Sandwich is c m c.
+func Sandwich(c, m *mat.SymDense) *mat.SymDense {
+	outer, out := rows(c), mat.NewSymDense(c.SymmetricDim(), nil)
+	addSymmetric(out, outer, Product(rows(m), outer), nil, 0)
+	return out
+}
+
 // addSymmetric adds x'diag(w)y to the upper triangle of s; columns from j on are zero in the
 // first j slope rows.
 func addSymmetric(s *mat.SymDense, x, y *mat.Dense, w []float64, slope int) {
