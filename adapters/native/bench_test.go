@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // benchTable has ten features on 10,000 rows.
@@ -94,7 +94,7 @@ func benchEpoch(b *testing.B, c Config, tab *data.Table, workers int) {
 		batches = append(batches, order[i:min(i+c.Training.BatchSize, len(order))])
 	}
 	fastest := make([]time.Duration, len(batches))
-	t.pool = nn.NewPool(workers)
+	t.pool = taskpool.New(workers)
 	defer t.pool.Close()
 	for b.Loop() {
 		for i, rows := range batches {

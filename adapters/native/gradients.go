@@ -5,6 +5,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // replica is what a worker takes a block of rows through: the shared parameters with
@@ -112,11 +113,11 @@ func (t *trainer[T]) share(n int) (block, workers, underWay int) {
 }
 
 // workers are the epoch's pool, or n of their own, which the caller closes.
-func (t *trainer[T]) workers(n int) *nn.Pool {
+func (t *trainer[T]) workers(n int) *taskpool.Pool {
 	if t.pool != nil {
 		return t.pool
 	}
-	return nn.NewPool(n)
+	return taskpool.New(n)
 }
 
 // addReplicas sees to it that there are n replicas.

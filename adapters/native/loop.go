@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // trainer is training under way.
@@ -25,14 +26,14 @@ type trainer[T kernel.Float] struct {
 	fit          *Fit
 	fingerprint  string // of configuration and data, for checkpoints
 
-	blockRows int           // rows that go through the network together; 0: the whole batch
-	replicas  []*replica[T] // at least one; the first has the network itself
-	todo      [][]func()    // what is deferred, by the number of blocks
-	pool      *nn.Pool      // of an epoch; nil: each step has its own
-	after     []int         // rows that come after those of the step
-	squares   []float64     // of the outputs of each tower, of a step
-	weights   int           // multiplications for a row going forward, about
-	minWork   int           // minStepWork; tests share out less
+	blockRows int            // rows that go through the network together; 0: the whole batch
+	replicas  []*replica[T]  // at least one; the first has the network itself
+	todo      [][]func()     // what is deferred, by the number of blocks
+	pool      *taskpool.Pool // of an epoch; nil: each step has its own
+	after     []int          // rows that come after those of the step
+	squares   []float64      // of the outputs of each tower, of a step
+	weights   int            // multiplications for a row going forward, about
+	minWork   int            // minStepWork; tests share out less
 
 	best     [][]T   // values of all parameters at the best epoch
 	bestLoss float64 // of the rows that decide, at the best epoch, which may be epoch 0
@@ -123,7 +124,7 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	if 16*t.weights > 2*t.minWork { // the optimizer's work
 		workers = tr.Workers
 	}
-	t.pool = nn.NewPool(workers)
+	t.pool = taskpool.New(workers)
 	defer func() {
 		t.pool.Close()
 		t.pool = nil

@@ -2,8 +2,6 @@ package main
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -26,19 +24,21 @@ func newOurs(g *onnx.Graph, k kind, rows int, c network) (*ours, error) {
 	return &ours{runner, c.values(rows), make([]float64, rows*outputs), rows, c.columns, outputs}, nil
 }
 
-// blockRows is the number of rows that decompose sends through at once.
+// blockRows is the number of rows that decompose, and Shared, send through at once.
 const blockRows = 256
 
 // run passes over all rows again and again for so many seconds and returns the rows/s of
 // the median pass.
 func (o *ours) run(workers int, seconds float64) (rowsPerSecond float64, err error) {
+	shared := onnx.NewShared(o.runner, workers)
+	defer shared.Close()
 	deadline := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	group := max(1, 256/o.rows) // passes timed together
 	var took []float64
 	for len(took) == 0 || time.Now().Before(deadline) {
 		started := time.Now()
 		for range group {
-			if err := o.pass(workers); err != nil {
+			if err := shared.Run([][]float64{o.y}, [][]float64{o.x}, o.rows); err != nil {
 				return 0, err
 			}
 		}
@@ -46,42 +46,6 @@ func (o *ours) run(workers int, seconds float64) (rowsPerSecond float64, err err
 	}
 	slices.Sort(took)
 	return float64(o.rows*group) / took[len(took)/2], nil
-}
-
-// pass runs all rows once: each goroutine takes the next block of rows, as decompose's
-// workers do. Few rows are one block.
-func (o *ours) pass(workers int) error {
-	if workers = min(workers, (o.rows+blockRows-1)/blockRows); workers == 1 {
-		for i := 0; i < o.rows; i += blockRows {
-			if err := o.block(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var wait sync.WaitGroup
-	var next atomic.Int64
-	errs := make([]error, workers)
-	work := func(w int) {
-		for errs[w] == nil {
-			i := int(next.Add(blockRows)) - blockRows
-			if i >= o.rows {
-				return
-			}
-			errs[w] = o.block(i)
-		}
-	}
-	for w := 1; w < workers; w++ {
-		wait.Go(func() { work(w) })
-	}
-	work(0)
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // block runs the rows from i on.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // values are n normal numbers that both precisions hold exactly.
@@ -309,7 +310,7 @@ func TestLater(t *testing.T) {
 				blocks = append(blocks, b)
 			}
 			left := Deferred(blocks)
-			pool := NewPool(3)
+			pool := taskpool.New(3)
 			pool.Each(len(left), func(i int) { left[i]() })
 			pool.Close()
 			finish(l)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 func normals(rng *rand.Rand, n int) []float64 {
@@ -32,7 +34,7 @@ func TestWorkers(t *testing.T) {
 		e.Init(rng, 2)
 		c := &Chain[float64]{Layers: []Layer[float64]{d, &Activation[float64]{Width: 60, F: Gelu}, e, &Dropout[float64]{Width: 60, Run: 1, P: 0.5}}}
 		o := NewOptimizer(Adam, c.Params())
-		pool := NewPool(workers)
+		pool := taskpool.New(workers)
 		got := [][]float64{slices.Clone(c.Forward(x, n, Mode{Train: true, Workers: workers}))}
 		got = append(got, slices.Clone(c.Backward(slices.Clone(dy), n)))
 		for _, p := range c.Params() {

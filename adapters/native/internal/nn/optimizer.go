@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // Method names an optimiser.
@@ -89,7 +90,7 @@ func (o *Optimizer[T]) Scale(f float64) {
 
 // Step takes one step at the given learning rate and clears the gradients. The workers of
 // pool share out the parameters if there are many; nil: there are none.
-func (o *Optimizer[T]) Step(rate float64, pool *Pool) {
+func (o *Optimizer[T]) Step(rate float64, pool *taskpool.Pool) {
 	o.Steps++
 	c1, c2 := 1-math.Pow(beta1, float64(o.Steps)), math.Sqrt(1-math.Pow(beta2, float64(o.Steps)))
 	const few = 8 // parts that one worker is done with before a second has begun

@@ -1,4 +1,4 @@
-package nn
+package taskpool
 
 import (
 	"sync/atomic"
@@ -10,7 +10,7 @@ import (
 // which begin when the helpers are asleep.
 func TestPool(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 3, 9} {
-		c := NewPool(workers)
+		c := New(workers)
 		for phase := range 3000 {
 			n := phase % 7
 			done := make([]int, n) // not atomic: the race detector watches

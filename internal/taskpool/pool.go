@@ -1,4 +1,5 @@
-package nn
+// Package taskpool runs many short tasks on several goroutines.
+package taskpool
 
 import (
 	"runtime"
@@ -29,13 +30,13 @@ const (
 	poolLooks = 1000
 )
 
-// NewPool starts workers - 1 helpers of the caller, nil if that is none. Close ends them.
-func NewPool(workers int) *Pool {
-	if workers < 2 {
+// New starts n - 1 helpers of the caller, nil if that is none. Close ends them.
+func New(n int) *Pool {
+	if n < 2 {
 		return nil
 	}
-	p := &Pool{wake: make(chan struct{}, workers-1)}
-	for range workers - 1 {
+	p := &Pool{wake: make(chan struct{}, n-1)}
+	for range n - 1 {
 		go p.help()
 	}
 	return p

@@ -1,0 +1,116 @@
+package onnx
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/pho-go/pho/internal/taskpool"
+)
+
+// Shared is an Evaluator that shares the rows of a call among goroutines, where they take long
+// enough. Between calls the goroutines look for work for some tenths of a millisecond before they
+// sleep, since to wake one takes as long as some hundred rows of a small network. Rows do not
+// depend on each other, so they have the bits of the Evaluator's own.
+//
+// It is for one caller with a thousand rows at a time; concurrent calls take turns. Who has many
+// blocks of rows runs the Evaluator itself in as many goroutines.
+type Shared struct {
+	of      Evaluator
+	workers int
+	turn    sync.Mutex
+	pool    *taskpool.Pool
+	took    time.Duration // that timedRows take one goroutine at most, as far as is known
+}
+
+const (
+	sharedRows = 256 // of a block: they stay in cache
+	timedRows  = 1024
+	worthwhile = 20 * time.Microsecond // a block that takes so long is worth another goroutine
+)
+
+// NewShared shares rows among so many goroutines, the caller's among them; 0: GOMAXPROCS. Close
+// ends them.
+func NewShared(e Evaluator, n int) *Shared {
+	if n < 1 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	return &Shared{of: e, workers: n, pool: taskpool.New(n), took: math.MaxInt64}
+}
+
+// Close ends the goroutines. Run may not be called any more.
+func (s *Shared) Close() { s.pool.Close() }
+
+// Run is Evaluator's.
+func (s *Shared) Run(dst, inputs [][]float64, rows int) error {
+	if rows <= 1 { // nothing to share, and no memory to take for it
+		return s.of.Run(dst, inputs, rows)
+	}
+	return s.run(dst, inputs, nil, rows, func(dst, inputs [][]float64, _ [][]string, rows int) error {
+		return s.of.Run(dst, inputs, rows)
+	})
+}
+
+// RunTexts is TextEvaluator's; an error if the Evaluator is none.
+func (s *Shared) RunTexts(dst, inputs [][]float64, texts [][]string, rows int) error {
+	e, takes := s.of.(TextEvaluator)
+	if !takes {
+		return errors.New("onnx: this evaluator takes no inputs of text")
+	}
+	return s.run(dst, inputs, texts, rows, e.RunTexts)
+}
+
+// run cuts rows into blocks. What cannot be cut is left to one call, which says what is wrong.
+func (s *Shared) run(dst, inputs [][]float64, texts [][]string, rows int, call func(dst, inputs [][]float64, texts [][]string, rows int) error) error {
+	if rows < 1 || !cuttable(dst, rows) || !cuttable(inputs, rows) || !cuttable(texts, rows) {
+		return call(dst, inputs, texts, rows)
+	}
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	blocks, pool, at := (rows+sharedRows-1)/sharedRows, s.pool, s.worth(rows)
+	if at > 1 {
+		blocks = max(blocks, min(at, rows))
+	} else {
+		pool = nil
+	}
+	errs := make([]error, blocks)
+	began := time.Now()
+	pool.Each(blocks, func(i int) {
+		from, to := i*rows/blocks, (i+1)*rows/blocks
+		errs[i] = call(part(dst, from, to, rows), part(inputs, from, to, rows), part(texts, from, to, rows), to-from)
+	})
+	s.took = max(1, min(s.took, time.Since(began)*time.Duration(at)*timedRows/time.Duration(rows)))
+	return errors.Join(errs...)
+}
+
+// worth is how many goroutines the rows are worth: one until it is known how long they take.
+func (s *Shared) worth(rows int) int {
+	if s.took == math.MaxInt64 {
+		return 1
+	}
+	return max(1, min(s.workers, int(float64(s.took)*float64(rows)/timedRows/float64(worthwhile))))
+}
+
+// cuttable tells whether all hold the same for each row.
+func cuttable[T any](all [][]T, rows int) bool {
+	for _, x := range all {
+		if len(x)%rows != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// part is rows from first to next of each.
+func part[T any](all [][]T, first, next, rows int) [][]T {
+	out := make([][]T, len(all))
+	for i, x := range all {
+		if x != nil {
+			width := len(x) / rows
+			out[i] = x[first*width : next*width]
+		}
+	}
+	return out
+}
