@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -24,8 +23,8 @@ const piece = 512 << 10
 // file's bytes come from the file system's cache into memory that is used again and again; what is
 // compressed is decompressed by the libraries that we use; and a copy of the file goes to the file
 // system. Each part is measured by itself, with so many goroutines (writing a file with one). What
-// text takes to be parsed and formed, and positions in dictionaries to be looked up, has no such
-// measure; sums cost next to nothing while the numbers are in a cache.
+// text takes to be parsed and formed, positions in dictionaries to be looked up, and Zstandard to be
+// decompressed (pieces by themselves take longer than a file's pages) has no such measure; sums cost next to nothing while the numbers are in a cache.
 func (t task) limit(p *peer, dir string, workers int) (float64, error) {
 	f, err := os.Open(filepath.Join(dir, t.file))
 	if err != nil {
@@ -101,7 +100,7 @@ func (t task) decompression(p *peer, dir string, workers int) (float64, error) {
 	if strings.HasPrefix(t.file, "dictionary") {
 		plain = "dictionary.none.parquet"
 	}
-	for _, name := range []string{"zstd", "snappy", "lz4"} {
+	for _, name := range []string{"snappy", "lz4"} {
 		if strings.Contains(t.file, name) {
 			codec = name
 		}
@@ -122,13 +121,7 @@ func (t task) decompression(p *peer, dir string, workers int) (float64, error) {
 		n := 8 + binary.LittleEndian.Uint64(b)
 		packed, b = append(packed, b[8:n]), b[n:]
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(workers))
-	if err != nil {
-		return 0, err
-	}
-	defer d.Close()
 	inflate := map[string]func(dst, src []byte) error{
-		"zstd":   func(dst, src []byte) error { _, err := d.DecodeAll(src, dst[:0]); return err },
 		"snappy": func(dst, src []byte) error { _, err := snappy.Decode(dst, src); return err },
 		"lz4":    func(dst, src []byte) error { _, err := lz4.UncompressBlock(src, dst); return err },
 	}[codec]
