@@ -85,10 +85,11 @@ func (s *Shared) run(dst, inputs [][]float64, texts [][]string, rows int, call f
 	return errors.Join(errs...)
 }
 
-// worth is how many goroutines the rows are worth: one until it is known how long they take.
+// worth is how many goroutines the rows are worth: until it is known how long they take, one for
+// each whole block.
 func (s *Shared) worth(rows int) int {
 	if s.took == math.MaxInt64 {
-		return 1
+		return max(1, min(s.workers, rows/sharedRows))
 	}
 	return max(1, min(s.workers, int(float64(s.took)*float64(rows)/timedRows/float64(worthwhile))))
 }
