@@ -40,8 +40,13 @@ func NewShared(e Evaluator, n int) *Shared {
 	return &Shared{of: e, workers: n, pool: taskpool.New(n), took: math.MaxInt64}
 }
 
-// Close ends the goroutines. Run may not be called any more.
-func (s *Shared) Close() { s.pool.Close() }
+// Close ends the goroutines. A Run after it uses its caller's alone.
+func (s *Shared) Close() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.pool.Close()
+	s.pool, s.workers = nil, 1
+}
 
 // Run is Evaluator's.
 func (s *Shared) Run(dst, inputs [][]float64, rows int) error {
@@ -82,7 +87,12 @@ func (s *Shared) run(dst, inputs [][]float64, texts [][]string, rows int, call f
 		errs[i] = call(part(dst, from, to, rows), part(inputs, from, to, rows), part(texts, from, to, rows), to-from)
 	})
 	s.took = max(1, min(s.took, time.Since(began)*time.Duration(at)*timedRows/time.Duration(rows)))
-	return errors.Join(errs...)
+	for _, err := range errs { // that of the first rows: the others' may say the same
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // worth is how many goroutines the rows are worth: until it is known how long they take, one for

@@ -115,5 +115,10 @@ func TestShared(t *testing.T) {
 			t.Errorf("%d workers: texts for who takes none", workers)
 		}
 		s.Close()
+		s.Close()
+		got := make([]float64, most)
+		if err := s.Run([][]float64{got}, [][]float64{x}, most); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d workers, closed: other bits, or %v", workers, err)
+		}
 	}
 }

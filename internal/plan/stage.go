@@ -10,7 +10,7 @@ const (
 	Scan    = "scan"    // what terms and options need to see of the rows before the fit
 	Fit     = "fit"     // sums that coefficients are solved from
 	Explain = "explain" // sums over every row's parts
-	Pairs   = "pairs"   // further looks at what the remainder depends on
+	Pairs   = "pairs"   // which pairs of columns are added to the formula
 )
 
 // Stage is a pass of a plan at its place among the others.
