@@ -72,40 +72,51 @@ func (s *settings) parse(only, rows, types string) (err error) {
 }
 
 func (s *settings) run(commands [][]string) error {
-	var peers []*peer
-	for _, command := range commands {
-		p, err := startPeer(s.dir, command)
-		if err != nil {
-			return err
-		}
-		defer p.close()
-		fmt.Printf("version\t%s\n", p.name)
-		peers = append(peers, p)
-	}
 	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
+	named := false
 	for _, c := range cases {
 		if !s.cases.MatchString(c.name) {
 			continue
 		}
-		for _, rows := range s.rows {
-			for _, k := range c.kinds(rows) {
-				if !slices.Contains(s.types, k.name) {
-					continue
-				}
-				if k.units && !kernel.MatrixUnits() {
-					fmt.Printf("%s, %d rows, %s: skipped, this processor has none that can be used (AMX with bfloat16, on Linux)\n", c.name, rows, k.name)
-					continue
-				}
-				if err := s.compare(c, k, rows, peers); err != nil {
-					return fmt.Errorf("%s: %w", c.name, err)
-				}
+		peers, err := startPeers(s.dir, commands)
+		if err != nil {
+			return err
+		}
+		for _, p := range peers {
+			if !named {
+				fmt.Printf("version\t%s\n", p.name)
 			}
 		}
-		if c.row {
-			if err := s.compareRow(c, peers); err != nil {
+		named = true
+		err = s.compareAll(c, peers)
+		for _, p := range peers {
+			p.close()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// compareAll compares one network with all peers, in every type and with every number of rows.
+func (s *settings) compareAll(c network, peers []*peer) error {
+	for _, rows := range s.rows {
+		for _, k := range c.kinds(rows) {
+			if !slices.Contains(s.types, k.name) {
+				continue
+			}
+			if k.units && !kernel.MatrixUnits() {
+				fmt.Printf("%s, %d rows, %s: skipped, this processor has none that can be used (AMX with bfloat16, on Linux)\n", c.name, rows, k.name)
+				continue
+			}
+			if err := s.compare(c, k, rows, peers); err != nil {
 				return err
 			}
 		}
+	}
+	if c.row {
+		return s.compareRow(c, peers)
 	}
 	return nil
 }

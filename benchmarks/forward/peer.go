@@ -27,6 +27,23 @@ type peer struct {
 	settings []string
 }
 
+// startPeers starts all of them. Every network has processes of its own: after some eighty networks in one
+// process OpenVINO 2026.4 ends with a segmentation fault.
+func startPeers(dir string, commands [][]string) ([]*peer, error) {
+	var peers []*peer
+	for _, command := range commands {
+		p, err := startPeer(dir, command)
+		if err != nil {
+			for _, p := range peers {
+				p.close()
+			}
+			return nil, err
+		}
+		peers = append(peers, p)
+	}
+	return peers, nil
+}
+
 func startPeer(dir string, command []string) (*peer, error) {
 	p := &peer{dir: dir, cmd: exec.Command(command[0], command[1:]...)}
 	p.cmd.Stderr = os.Stderr
