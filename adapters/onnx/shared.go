@@ -28,7 +28,7 @@ type Shared struct {
 const (
 	sharedRows = 256 // of a block: they stay in cache
 	timedRows  = 1024
-	worthwhile = 20 * time.Microsecond // a block that takes so long is worth another goroutine
+	worthwhile = 6 * time.Microsecond // a block that takes so long is worth another goroutine
 )
 
 // NewShared shares rows among so many goroutines, the caller's among them; 0: GOMAXPROCS. Close
