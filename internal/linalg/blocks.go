@@ -134,9 +134,10 @@ func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
 	n, _ := v.Dims()
 	out, from := mat.NewSymDense(n, nil), v.RawMatrix()
 	to := out.RawSymmetric()
-	parallel((n+chunk-1)/chunk, n*n*n/2, func(first, end int) {
-		for lo := first * chunk; lo < min(end*chunk, n); lo += chunk {
-			hi := min(lo+chunk, n)
+	const columns = chunk / 2 // the last take longest: few are shared more evenly
+	parallel((n+columns-1)/columns, n*n*n/2, func(first, end int) {
+		for lo := first * columns; lo < min(end*columns, n); lo += columns {
+			hi := min(lo+columns, n)
 			width := hi - lo
 			for _, b := range blocks {
 				d, raw := order(b), b.B.RawMatrix()
