@@ -33,7 +33,8 @@ TestRoutesAgree TestSampleInAnyOrder TestZooHeads TestVerdictsOfTheZoo TestTrees
 TestSumsInAnyOrder TestOnlineIsProjected TestDivergenceIsSurvived TestDeclaredOptions TestDecomposeDeclared
 TestInitialization TestClassesOfMgcv TestManyClasses TestTorch TestFitsOfR
 TestOrderOfLevels TestOrdersOfTwoPredictors TestMul TestMulNarrow TestSumsOfPieces TestManyTerms TestManyLevels
-TestOrdersAreNestedProjections TestOrdersOfLearnedTerms TestSplineIsTheGAMOfTheDeepPart"
+TestOrdersAreNestedProjections TestOrdersOfLearnedTerms TestSplineIsTheGAMOfTheDeepPart
+TestMembersAreEach TestMembersEffects TestMembersOddShapes TestHierarchyByBruteForce"
 for name in $numbers; do
 	git grep -qE "^func $name\\(" -- '*_test.go' || { echo "race: no test is named $name: mend the list in .ci/race.sh"; exit 1; }
 done
