@@ -36,8 +36,7 @@ var errStopped = errors.New("decompose: the loop over the parts was left")
 
 // Visit shows the parts of every row of src to visitors, as the last pass of a decomposition
 // does: Begin first, Map of chunks of at most 4096 rows concurrently, Reduce of each in row
-// order, End last. The numbers of the parts are valid until Map returns. Who asks for the rows
-// again (Revisitor) is not asked.
+// order, End last. The numbers of the parts are valid until Map returns.
 func (a *Applier) Visit(ctx context.Context, src data.Source, visitors ...Visitor) error {
 	var extra []string
 	for _, v := range visitors {

@@ -11,7 +11,7 @@ import (
 // Explain is the last pass: it splits every row of src, checks the parts against
 // the network's own output, counts the features' values and shows the parts to
 // o.Visitors. It completes r, which Solve made for the same model. It is NewExplaining,
-// Accumulate and Take as often as visitors ask; several processes make the same of their rows.
+// Accumulate and Take; several processes make the same of their rows.
 func Explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options) error {
 	e, err := NewExplaining(m, r, o)
 	if err != nil {
@@ -29,27 +29,24 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 }
 
 // Explaining is the last pass made by several processes. Each has the same network, terms,
-// result and options, and makes the round at hand over its rows (Accumulate); somebody adds up what
-// they found (Explanation.Merge), and all who go on end the round with the total (Take). Most
-// visitors need one round.
+// result and options, and makes the pass over its rows (Accumulate); somebody adds up what they
+// found (Explanation.Merge), and whoever solved ends the pass with the total (Take).
 type Explaining struct {
 	plan   *plan
 	model  Model
 	result *Result
 	opts   *Options
 	of     string // which result this is
-	round  int    // 0, 1, ...
 	over   bool
 
-	terms  *plan
-	at     [][]int
-	shape  *rowSums // of no rows
-	bands  *sandwichPlan
-	asking []Visitor // who see the rows of the round at hand
+	terms *plan
+	at    [][]int
+	shape *rowSums // of no rows
+	bands *sandwichPlan
 }
 
-// NewExplaining begins o.Visitors and the first round. r is what Solve made for m, or, for
-// who is not to complete it, what Read made of that, moments included: rounds over the same rows
+// NewExplaining begins o.Visitors and the pass. r is what Solve made for m, or, for
+// who is not to complete it, what Read made of that, moments included: passes over the same rows
 // come to the same bytes. o are the options of Solve, and where a shard lies
 // (Resources.FirstChunk, FirstRow, Chunks).
 func NewExplaining(m Model, r *Result, o *Options) (*Explaining, error) {
@@ -70,7 +67,7 @@ func (p *plan) explaining(m Model, r *Result, o *Options) (*Explaining, error) {
 			return nil, err
 		}
 	}
-	e := &Explaining{plan: p, model: m, result: r, opts: o, asking: o.Visitors}
+	e := &Explaining{plan: p, model: m, result: r, opts: o}
 	e.terms, e.at = r.layout()
 	var err error
 	if e.bands, err = r.newSandwich(e.at, o); err != nil {
@@ -81,20 +78,16 @@ func (p *plan) explaining(m Model, r *Result, o *Options) (*Explaining, error) {
 	return e, nil
 }
 
-// run makes all rounds.
+// run is the pass in one process.
 func (e *Explaining) run(ctx context.Context, src data.Source, cache *outputCache) error {
-	for {
-		total, err := e.pass(ctx, src, cache, func(i int, part any) error { return e.asking[i].Reduce(part) })
-		if err != nil {
-			return err
-		}
-		if more, err := e.Take(ctx, total); err != nil || !more {
-			return err
-		}
+	total, err := e.pass(ctx, src, cache, func(i int, part any) error { return e.opts.Visitors[i].Reduce(part) })
+	if err != nil {
+		return err
 	}
+	return e.Take(ctx, total)
 }
 
-// Accumulate makes the round at hand over the rows of src, which may have none. Visitors
+// Accumulate makes the pass over the rows of src, which may have none. Visitors
 // whose Map does not return Sums are an error: what they do with the rows they do in one process, or
 // after the last pass (Applier).
 func (e *Explaining) Accumulate(ctx context.Context, src data.Source) (*Explanation, error) {
@@ -102,17 +95,17 @@ func (e *Explaining) Accumulate(ctx context.Context, src data.Source) (*Explanat
 		return nil, errOver()
 	}
 	return e.pass(ctx, src, nil, func(i int, part any) error {
-		return fmt.Errorf("decompose: what visitor %d (%T) adds up over rows is a %T, which other processes cannot add to theirs: leave it out where rows are shared out", i+1, e.asking[i], part)
+		return fmt.Errorf("decompose: what visitor %d (%T) adds up over rows is a %T, which other processes cannot add to theirs: leave it out where rows are shared out", i+1, e.opts.Visitors[i], part)
 	})
 }
 
 func errOver() error {
-	return errors.New("decompose: the last round is over: begin anew")
+	return errors.New("decompose: the last pass is over: begin anew")
 }
 
 // chunkSums is what one chunk of rows adds.
 type chunkSums struct {
-	rows   *rowSums       // nil: not of the first round
+	rows   *rowSums
 	bands  *sandwichChunk // nil: none
 	visits []any
 }
@@ -120,10 +113,7 @@ type chunkSums struct {
 // pass splits every row and shows it to the visitors. other takes what visitors add up that
 // is no Sums, chunk by chunk in row order.
 func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCache, other func(visitor int, part any) error) (*Explanation, error) {
-	o, name := e.opts, "contributions"
-	if e.round > 0 {
-		name = "remainder"
-	}
+	o := e.opts
 	workers := make([]*splitter, o.workers())
 	parts := make([]Parts, len(workers)) // of the chunk that each is at
 	total := e.nothing()
@@ -148,7 +138,7 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 				return err
 			}
 			rows += int64(b.Rows())
-			o.report(name, rows)
+			o.report("contributions", rows)
 			return nil
 		})
 	if err != nil {
@@ -163,23 +153,18 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 // splitter is that of a worker.
 func (e *Explaining) splitter() *splitter {
 	s := e.result.splitter(e.model, e.terms, e.at)
-	if e.round == 0 {
-		s.bands = e.bands.worker()
-	}
+	s.bands = e.bands.worker()
 	return s
 }
 
 // sums are those of the rows that s has split.
 func (e *Explaining) sums(s *splitter, parts *Parts) (*chunkSums, error) {
-	out := &chunkSums{}
-	if e.round == 0 {
-		var err error
-		if out.rows, err = e.shape.sumRows(e.result, parts); err != nil {
-			return nil, err
-		}
-		out.bands = s.bands.take()
+	rows, err := e.shape.sumRows(e.result, parts)
+	if err != nil {
+		return nil, err
 	}
-	for _, v := range e.asking {
+	out := &chunkSums{rows: rows, bands: s.bands.take()}
+	for _, v := range e.opts.Visitors {
 		part, err := v.Map(parts)
 		if err != nil {
 			return nil, err
@@ -189,40 +174,37 @@ func (e *Explaining) sums(s *splitter, parts *Parts) (*chunkSums, error) {
 	return out, nil
 }
 
-// Take ends the round with the sums over all rows: in the first the parts are checked against the
-// network's outputs and bands are drawn; visitors take their totals (Reduce), and those
-// that want to see the rows again make another round: more. Without one they end, and r is
-// complete. A result that was read can go on to further rounds, but not be completed: what of
-// the fit is not in its files is missing; solve the statistics again.
+// Take ends the pass with the sums over all rows: the parts are checked against the network's
+// outputs, bands are drawn, visitors take their totals (Reduce) and end, and r is complete. A
+// result that was read is not completed: what of the fit is not in its files is missing; solve
+// the statistics again.
 //
 // total is used up. Gaps in it are an error that names the chunks.
-func (e *Explaining) Take(ctx context.Context, total *Explanation) (more bool, err error) {
+func (e *Explaining) Take(ctx context.Context, total *Explanation) error {
 	if e.over {
-		return false, errOver()
+		return errOver()
+	}
+	if e.result.read {
+		return errors.New("decompose: a result that was read is not completed, since its files lack what verdicts and bands need: solve the statistics again and take the sums with that result")
 	}
 	if err := e.belongs(total); err != nil {
-		return false, err
+		return err
 	}
-	if e.round == 0 {
-		if err := e.first(total); err != nil {
-			return false, err
-		}
+	total.rows.areas = e.shape.areas // which sums that were read do not know
+	if err := total.rows.finish(e.result, e.opts); err != nil {
+		return err
+	}
+	if err := e.bands.finish(e.result, &total.bands); err != nil {
+		return err
 	}
 	if err := e.reduce(total); err != nil {
-		return false, err
-	}
-	if e.asking, err = e.again(); err != nil {
-		return false, err
-	}
-	e.round++
-	if len(e.asking) > 0 {
-		return true, nil
+		return err
 	}
 	e.over = true
-	return false, e.end(ctx)
+	return e.end(ctx)
 }
 
-// belongs refuses sums that are not those of this round over all rows.
+// belongs refuses sums that are not those of this pass over all rows.
 func (e *Explaining) belongs(total *Explanation) error {
 	if err := e.nothing().like(total); err != nil {
 		return fmt.Errorf("decompose: these sums are not of the pass at hand: %w", err)
@@ -236,18 +218,6 @@ func (e *Explaining) belongs(total *Explanation) error {
 	return nil
 }
 
-// first is what the first round tells.
-func (e *Explaining) first(total *Explanation) error {
-	total.rows.areas = e.shape.areas // which sums that were read do not know
-	if err := total.rows.finish(e.result, e.opts); err != nil {
-		return err
-	}
-	if e.result.read {
-		return nil
-	}
-	return e.bands.finish(e.result, &total.bands)
-}
-
 // reduce hands visitors the totals of their Sums.
 func (e *Explaining) reduce(total *Explanation) error {
 	for i := range total.visits {
@@ -256,7 +226,7 @@ func (e *Explaining) reduce(total *Explanation) error {
 			return err
 		}
 		if ok {
-			if err := e.asking[i].Reduce(sums); err != nil {
+			if err := e.opts.Visitors[i].Reduce(sums); err != nil {
 				return err
 			}
 		}
@@ -266,29 +236,8 @@ func (e *Explaining) reduce(total *Explanation) error {
 
 func addSums(a, b Sums) (Sums, error) { return a, a.Add(b) }
 
-// again are the visitors who want to see the rows again.
-func (e *Explaining) again() (again []Visitor, err error) {
-	for _, v := range e.asking {
-		r, ok := v.(Revisitor)
-		if !ok {
-			continue
-		}
-		more, err := r.Again(e.result)
-		if err != nil {
-			return nil, err
-		}
-		if more {
-			again = append(again, v)
-		}
-	}
-	return again, nil
-}
-
 // end ends the visitors.
 func (e *Explaining) end(ctx context.Context) error {
-	if e.result.read {
-		return errors.New("decompose: a result that was read is not completed, since its files lack what verdicts and bands need: solve the statistics again and take the sums with that result")
-	}
 	var faults []error
 	for _, v := range e.opts.Visitors {
 		if err := ctx.Err(); err != nil {

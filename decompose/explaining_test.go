@@ -49,13 +49,8 @@ func (s someRows) has(row int) bool {
 	return row >= s.from && row < s.to && (s.out == nil || !s.out(row))
 }
 
-// adding is a visitor whose outcomes are Sums: of the deep part, in a second round too if
-// it is to ask for one.
-type adding struct {
-	rounds int // 0: one
-	round  int
-	sums   [2]deepSums
-}
+// adding is a visitor whose outcomes are Sums: of the deep part.
+type adding struct{ sums deepSums }
 
 // deepSums are sums that depend on the order in which they are added up.
 type deepSums struct{ N, Sum, First float64 }
@@ -85,30 +80,25 @@ func decodeDeep(kind string, raw []byte) (decompose.Sums, error) {
 	return s, err
 }
 
-func (v *adding) Begin(*decompose.Result) error { v.round, v.sums = 0, [2]deepSums{}; return nil }
+func (v *adding) Begin(*decompose.Result) error { v.sums = deepSums{}; return nil }
 func (v *adding) Columns() []string             { return nil }
 
 func (v *adding) Map(p *decompose.Parts) (any, error) {
 	s := &deepSums{First: float64(p.Batch.Row(0))}
 	for i, u := range p.Predictors[0].Unstructured {
 		s.N++
-		s.Sum += (u - v.sums[0].Sum) * (1 + float64(p.Batch.Row(i)%7))
+		s.Sum += u * (1 + float64(p.Batch.Row(i)%7))
 	}
 	return s, nil
 }
 
 func (v *adding) Reduce(part any) error {
 	s, ok := part.(*deepSums)
-	if !ok || v.sums[v.round].N > 0 {
+	if !ok || v.sums.N > 0 {
 		return fmt.Errorf("%T is no total, or not the first one", part)
 	}
-	v.sums[v.round] = *s
+	v.sums = *s
 	return nil
-}
-
-func (v *adding) Again(*decompose.Result) (bool, error) {
-	v.round++
-	return v.round < v.rounds, nil
 }
 
 func (v *adding) End(r *decompose.Result) (err error) {
@@ -126,7 +116,6 @@ type shardRun struct {
 	o      decompose.Options
 	out    func(row int) bool
 	decode func(decompose.Kind, json.RawMessage) (decompose.Term, error)
-	rounds int
 
 	chunk int
 	cuts  []int // rows at which shards begin, and the end
@@ -154,7 +143,7 @@ func (s *shardRun) shard(i int) (data.Source, *decompose.Options) {
 	o := s.o
 	o.FirstChunk, o.FirstRow, o.Chunks = from/s.chunk, int64(from), (to-from+s.chunk-1)/s.chunk
 	o.Workers = 1 + s.random.IntN(3)
-	o.Visitors = []decompose.Visitor{&adding{rounds: s.rounds}}
+	o.Visitors = []decompose.Visitor{&adding{}}
 	return someRows{s.tab, from, to, s.out}, &o
 }
 
@@ -216,57 +205,42 @@ func (s *shardRun) explained(r *decompose.Result) {
 	s.t.Helper()
 	t := s.t
 	doc, moments := encode(t, r)
-	own := s.o
-	own.Visitors = []decompose.Visitor{&adding{rounds: s.rounds}}
-	whole, err := decompose.NewExplaining(s.m, r, &own)
-	must(t, err)
-	var totals [][]byte
-	for more := true; more; {
-		var sent [][]byte
-		for i := range s.shards() {
-			src, o := s.shard(i)
-			read, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), s.decode)
+	var sent [][]byte
+	for i := range s.shards() {
+		src, o := s.shard(i)
+		sums := func(r *decompose.Result) []byte {
+			o.Visitors = []decompose.Visitor{&adding{}}
+			e, err := decompose.NewExplaining(s.m, r, o)
 			must(t, err)
-			e, err := decompose.NewExplaining(s.m, read, o)
-			must(t, err)
-			for _, total := range totals {
-				more, err := e.Take(t.Context(), readExplanation(t, total))
-				must(t, err)
-				if !more {
-					t.Fatal("a process that has read the result makes no further round")
-				}
-			}
 			part, err := e.Accumulate(t.Context(), src)
 			must(t, err)
-			raw := bytesOf(t, part)
-			if again := bytesOf(t, readExplanation(t, raw)); !bytes.Equal(again, raw) {
-				t.Fatal("sums that were read are written as other bytes")
-			}
-			if len(totals) == 0 && i == 0 { // the process that solved comes to the same
-				o.Visitors = []decompose.Visitor{&adding{rounds: s.rounds}}
-				e, err := decompose.NewExplaining(s.m, r, o)
-				must(t, err)
-				same, err := e.Accumulate(t.Context(), src)
-				must(t, err)
-				if !bytes.Equal(bytesOf(t, same), raw) {
-					t.Error("the result that was read gives other sums than the one that was solved")
-				}
-			}
-			sent = append(sent, raw)
+			return bytesOf(t, part)
 		}
-		total := added(s, sent, func(raw []byte) *decompose.Explanation { return readExplanation(t, raw) },
-			func(e *decompose.Explanation) []byte { return bytesOf(t, e) }, (*decompose.Explanation).Merge)
-		totals = append(totals, bytesOf(t, total))
-		more, err = whole.Take(t.Context(), total)
+		read, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), s.decode)
 		must(t, err)
+		raw := sums(read)
+		if again := bytesOf(t, readExplanation(t, raw)); !bytes.Equal(again, raw) {
+			t.Fatal("sums that were read are written as other bytes")
+		}
+		if i == 0 && !bytes.Equal(sums(r), raw) {
+			t.Error("the result that was read gives other sums than the one that was solved")
+		}
+		sent = append(sent, raw)
 	}
+	total := added(s, sent, func(raw []byte) *decompose.Explanation { return readExplanation(t, raw) },
+		func(e *decompose.Explanation) []byte { return bytesOf(t, e) }, (*decompose.Explanation).Merge)
+	own := s.o
+	own.Visitors = []decompose.Visitor{&adding{}}
+	whole, err := decompose.NewExplaining(s.m, r, &own)
+	must(t, err)
+	must(t, whole.Take(t.Context(), total))
 }
 
 // check compares with one Decompose of all rows.
 func (s *shardRun) check() {
 	s.t.Helper()
 	o := s.o
-	o.Visitors = []decompose.Visitor{&adding{rounds: s.rounds}}
+	o.Visitors = []decompose.Visitor{&adding{}}
 	one, err := decompose.Decompose(s.t.Context(), s.m, someRows{s.tab, 0, s.tab.Rows(), s.out}, &o)
 	must(s.t, err)
 	doc, moments := encode(s.t, one)
@@ -316,7 +290,7 @@ func TestLastPassOfShards(t *testing.T) {
 		{"factor", `~ x0 + x1`, 1, func(o *decompose.Options) { o.Route = decompose.QR }, some},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &shardRun{t: t, random: rand.New(rand.NewPCG(7, uint64(len(c.name)))), m: formulaModel(t, c.formula, tab, c.k), tab: tab, out: c.out, decode: basis.Decode, rounds: len(c.name) % 3}
+			s := &shardRun{t: t, random: rand.New(rand.NewPCG(7, uint64(len(c.name)))), m: formulaModel(t, c.formula, tab, c.k), tab: tab, out: c.out, decode: basis.Decode}
 			if c.change != nil {
 				c.change(&s.o)
 			}
@@ -324,7 +298,7 @@ func TestLastPassOfShards(t *testing.T) {
 		})
 	}
 	t.Run("learned", func(t *testing.T) {
-		s := &shardRun{t: t, random: rand.New(rand.NewPCG(8, 1)), m: newFake(2).withTap(), tab: tab, out: some, decode: decodeFake, rounds: 2}
+		s := &shardRun{t: t, random: rand.New(rand.NewPCG(8, 1)), m: newFake(2).withTap(), tab: tab, out: some, decode: decodeFake}
 		s.check()
 	})
 	t.Run("networks", func(t *testing.T) {

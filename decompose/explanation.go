@@ -12,13 +12,12 @@ import (
 	"github.com/pho-go/pho/internal/dyadic"
 )
 
-// Explanation is what a round of the last pass adds up over rows: mergeable, the same bytes
+// Explanation is what the last pass adds up over rows: mergeable, the same bytes
 // for any batch size and worker count, in any order and grouping of shards.
 type Explanation struct {
-	of     string                // of which result
-	round  int                   // 0: the first
-	chunks dyadic.Sparse[int64]  // rows
-	rows   *rowSums              // nil: not of the first round
+	of     string               // of which result
+	chunks dyadic.Sparse[int64] // rows
+	rows   *rowSums
 	bands  bandSums              // empty: none
 	visits []dyadic.Sparse[Sums] // by visitor
 }
@@ -32,14 +31,14 @@ type bandSums struct {
 	widths   []int  // see clusterSums
 }
 
-// nothing is what no rows add to the round at hand.
+// nothing is what no rows add.
 func (e *Explaining) nothing() *Explanation {
-	s := &Explanation{of: e.of, round: e.round, visits: make([]dyadic.Sparse[Sums], len(e.asking))}
-	if e.round == 0 {
-		s.rows = newRowSums(e.result, e.shape.areas, e.shape.below)
-		s.bands = e.bands.nothing()
+	return &Explanation{
+		of:     e.of,
+		rows:   newRowSums(e.result, e.shape.areas, e.shape.below),
+		bands:  e.bands.nothing(),
+		visits: make([]dyadic.Sparse[Sums], len(e.opts.Visitors)),
 	}
-	return s
 }
 
 // fingerprint tells results apart: by what they split rows into, and how bands are drawn.
@@ -67,9 +66,6 @@ func (s *Explanation) Rows() (rows int64) {
 	return rows
 }
 
-// Round is which round's sums these are: 0, 1, ...
-func (s *Explanation) Round() int { return s.round }
-
 func addRows(a, b int64) (int64, error) { return a + b, nil }
 
 // add adds a chunk. Chunks come in order.
@@ -82,11 +78,9 @@ func (s *Explanation) add(chunk, rows int, c *chunkSums, other func(visitor int,
 	if err := s.chunks.Add(dyadic.Node[int64]{Start: chunk, Value: int64(rows)}, addRows); err != nil {
 		return err
 	}
-	if s.rows != nil {
-		s.rows.merge(c.rows)
-		if err := s.bands.add(chunk, c.bands); err != nil {
-			return err
-		}
+	s.rows.merge(c.rows)
+	if err := s.bands.add(chunk, c.bands); err != nil {
+		return err
 	}
 	for i, part := range c.visits {
 		sums, ok := part.(Sums)
@@ -126,7 +120,7 @@ func (s *Explanation) fill(o *Options) error {
 }
 
 // Merge adds the sums of other rows, in any order and grouping: there may be gaps until Take.
-// Sums of another result or round, and chunks that both hold, are refused: both are as they were.
+// Sums of another result, and chunks that both hold, are refused: both are as they were.
 // Otherwise next is used up, and after another error s is too.
 func (s *Explanation) Merge(next *Explanation) error {
 	if err := s.like(next); err != nil {
@@ -138,11 +132,9 @@ func (s *Explanation) Merge(next *Explanation) error {
 	if err := s.chunks.Merge(&next.chunks, addRows); err != nil {
 		return err
 	}
-	if s.rows != nil {
-		s.rows.merge(next.rows)
-		if err := s.bands.merge(&next.bands); err != nil {
-			return err
-		}
+	s.rows.merge(next.rows)
+	if err := s.bands.merge(&next.bands); err != nil {
+		return err
 	}
 	for i := range s.visits {
 		if err := s.visits[i].Merge(&next.visits[i], addSums); err != nil {
@@ -161,11 +153,9 @@ func (s *Explanation) like(next *Explanation) error {
 		return errors.New("these are the same ones, whose rows would count twice")
 	case s.of != next.of:
 		return errors.New("they are of another fit: all shards go on with the result of one solution")
-	case s.round != next.round:
-		return fmt.Errorf("they are of rounds %d and %d", s.round+1, next.round+1)
 	case len(s.visits) != len(next.visits):
 		return fmt.Errorf("they are of %d and %d visitors: all shards have the same", len(s.visits), len(next.visits))
-	case (s.rows == nil) != (next.rows == nil) || s.rows != nil && !s.rows.like(next.rows) || !s.bands.like(&next.bands):
+	case !s.rows.like(next.rows) || !s.bands.like(&next.bands):
 		return errors.New("they are of other predictors, features or bands")
 	}
 	for i := range s.visits {

@@ -16,12 +16,12 @@ import (
 // explanationMagic begins encoded sums of the last pass; the number is the format's version.
 const explanationMagic = "pho.explanation/1\n"
 
-// explanationHeader describes what follows it, numbers little endian: in the first round
-// the sums over rows, then, behind their length, the moments of the bands by predictor, the
-// clusters by node, and the Sums of each visitor by node.
+// explanationHeader describes what follows it, numbers little endian: the sums over rows,
+// then, behind their length, the moments of the bands by predictor, the clusters by node, and
+// the Sums of each visitor by node.
 type explanationHeader struct {
 	Of     string     `json:"of"`
-	Round  int        `json:"round"`
+	Round  int        `json:"round"`            // 0: rows are seen once
 	Nodes  []nodeRows `json:"nodes"`            // of the tree of chunks
 	Behind [][2]int   `json:"behind,omitempty"` // chunks without rows behind them
 	Below  uint64     `json:"below,omitempty"`  // of rowSums, whose shape the following are
@@ -31,7 +31,7 @@ type explanationHeader struct {
 	Pinned [][]int64  `json:"pinned,omitempty"`
 	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has moments
 
-	Predictors int          `json:"predictors,omitempty"` // 0: not of the first round
+	Predictors int          `json:"predictors,omitempty"`
 	Clusters   *clusterFile `json:"clusters,omitempty"`
 	Visitors   []string     `json:"visitors"` // kinds; "": no sums
 }
@@ -56,24 +56,20 @@ type clusterFile struct {
 
 // MarshalBinary encodes s; equal sums have equal bytes.
 func (s *Explanation) MarshalBinary() ([]byte, error) {
-	h := explanationHeader{Of: s.of, Round: s.round, Behind: s.chunks.Behind(), Nodes: []nodeRows{}, Visitors: []string{}}
+	h := explanationHeader{Of: s.of, Behind: s.chunks.Behind(), Nodes: []nodeRows{}, Visitors: []string{}}
 	s.chunks.Each(func(n dyadic.Node[int64], _ bool) { h.Nodes = append(h.Nodes, nodeRows{n.Start, n.Level, n.Value}) })
 	for i := range s.visits {
 		h.Visitors = append(h.Visitors, kindOf(&s.visits[i]))
 	}
-	if s.rows != nil {
-		s.rows.describe(&h)
-		s.bands.describe(&h)
-	}
+	s.rows.describe(&h)
+	s.bands.describe(&h)
 	header, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("decompose: sums of the last pass: %w", err)
 	}
 	w := &sumsWriter{out: wire.AppendText([]byte(explanationMagic), header)}
-	if s.rows != nil {
-		s.rows.append(w)
-		s.bands.append(w)
-	}
+	s.rows.append(w)
+	s.bands.append(w)
 	for i := range s.visits {
 		s.visits[i].Each(func(n dyadic.Node[Sums], ok bool) {
 			if ok {
@@ -111,21 +107,19 @@ func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
 	if err := json.Unmarshal(header, &h); err != nil {
 		return nil, fmt.Errorf("their header: %w", err)
 	}
-	s := &Explanation{of: h.Of, round: h.Round}
+	s := &Explanation{of: h.Of}
 	if err := s.readChunks(&h); err != nil {
 		return nil, err
 	}
-	if (h.Round == 0) != (h.Predictors > 0) || h.Round < 0 {
+	if h.Round != 0 || h.Predictors <= 0 {
 		return nil, fmt.Errorf("round %d of %d predictors: the file is damaged", h.Round, h.Predictors)
 	}
-	if h.Predictors > 0 {
-		var err error
-		if s.rows, err = r.rowSums(&h); err != nil {
-			return nil, err
-		}
-		if s.bands, err = r.bandSums(&h); err != nil {
-			return nil, err
-		}
+	var err error
+	if s.rows, err = r.rowSums(&h); err != nil {
+		return nil, err
+	}
+	if s.bands, err = r.bandSums(&h); err != nil {
+		return nil, err
 	}
 	for _, kind := range h.Visitors {
 		if kind != "" && decode == nil {

@@ -151,7 +151,7 @@ type Resources struct {
 
 // Progress reports rows done in a pass.
 type Progress struct {
-	Pass string // "moments", "contributions" or "remainder"
+	Pass string // "moments" or "contributions"
 	Rows int64
 }
 
@@ -169,14 +169,6 @@ type Visitor interface {
 	Reduce(part any) error
 	// End is called once after the last row; it may write into the result.
 	End(r *Result) error
-}
-
-// Revisitor is a Visitor that may want to see the rows again: after each pass over them
-// Again tells whether it does. Map and Reduce then get them once more, from the first on;
-// End comes after the last pass.
-type Revisitor interface {
-	Visitor
-	Again(r *Result) (bool, error)
 }
 
 // The smallest rank tolerances of the routes.

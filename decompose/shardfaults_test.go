@@ -159,25 +159,25 @@ func (v *inOrder) Reduce(part any) error {
 	return nil
 }
 
-// TestFaultsOfTheLastPass: sums of another fit, round, visitor or chunk are refused and
+// TestFaultsOfTheLastPass: sums of another fit, visitor or chunk are refused and
 // leave both as they were; visitors that are no sums see rows in order in one process and are
 // refused in a shard.
 func TestFaultsOfTheLastPass(t *testing.T) {
 	ctx, tab := t.Context(), table(t, 4*4096, 3)
 	m := formulaModel(t, "~ s(x0,bs=\"ps\",k=6) + x1", tab, 1)
 	order := &inOrder{}
-	r := decomposed(t, m, tab, &decompose.Options{Visitors: []decompose.Visitor{&adding{rounds: 2}, order}})
+	r := decomposed(t, m, tab, &decompose.Options{Visitors: []decompose.Visitor{&adding{}, order}})
 	if order.next != 4*4096 {
 		t.Errorf("%d rows came in order", order.next)
 	}
-	of := func(r *decompose.Result, from, to, rounds int) *decompose.Explanation {
-		e, err := decompose.NewExplaining(m, r, inShard(from*4096, to*4096, decompose.Options{Visitors: []decompose.Visitor{&adding{rounds: rounds}}}))
+	of := func(r *decompose.Result, from, to int) *decompose.Explanation {
+		e, err := decompose.NewExplaining(m, r, inShard(from*4096, to*4096, decompose.Options{Visitors: []decompose.Visitor{&adding{}}}))
 		must(t, err)
 		s, err := e.Accumulate(ctx, someRows{tab, from * 4096, to * 4096, nil})
 		must(t, err)
 		return s
 	}
-	a := of(r, 2, 4, 1)
+	a := of(r, 2, 4)
 	other := decomposed(t, m, someRows{tab, 0, 5000, nil}, nil)
 	withOther, err := decompose.NewExplaining(m, r, &decompose.Options{Visitors: []decompose.Visitor{order}})
 	must(t, err)
@@ -192,9 +192,9 @@ func TestFaultsOfTheLastPass(t *testing.T) {
 		next *decompose.Explanation
 		want string
 	}{
-		"twice":       {of(r, 1, 3, 1), "chunk 2 is there already"},
+		"twice":       {of(r, 1, 3), "chunk 2 is there already"},
 		"itself":      {a, "would count twice"},
-		"another fit": {of(other, 0, 1, 1), "another fit"},
+		"another fit": {of(other, 0, 1), "another fit"},
 		"visitors":    {twoVisitors, "1 and 2 visitors"},
 		"nothing":     {nil, "there are none"},
 	} {
@@ -207,25 +207,13 @@ func TestFaultsOfTheLastPass(t *testing.T) {
 			t.Errorf("%s: a refused merge left traces", name)
 		}
 	}
-	e, err := decompose.NewExplaining(m, r, &decompose.Options{Visitors: []decompose.Visitor{&adding{rounds: 2}}})
+	e, err := decompose.NewExplaining(m, r, &decompose.Options{Visitors: []decompose.Visitor{&adding{}}})
 	must(t, err)
-	_, err = e.Take(ctx, a)
-	refused(t, "a gap", err, "not complete", "chunks 0 to 1")
-	must(t, a.Merge(of(r, 0, 2, 1)))
-	first := bytesOf(t, a)
-	more, err := e.Take(ctx, a)
-	if !more || err != nil {
-		t.Fatalf("no second round: %v", err)
-	}
-	_, err = e.Take(ctx, readExplanation(t, first))
-	refused(t, "the first round again", err, "rounds 2 and 1")
-	second, err := e.Accumulate(ctx, tab)
-	must(t, err)
-	if more, err := e.Take(ctx, second); more || err != nil {
-		t.Fatalf("a third round: %v", err)
-	}
-	_, err = e.Take(ctx, readExplanation(t, first))
-	refused(t, "behind the end", err, "over")
+	refused(t, "a gap", e.Take(ctx, a), "not complete", "chunks 0 to 1")
+	must(t, a.Merge(of(r, 0, 2)))
+	total := bytesOf(t, a)
+	must(t, e.Take(ctx, a))
+	refused(t, "behind the end", e.Take(ctx, readExplanation(t, total)), "over")
 	_, err = e.Accumulate(ctx, tab)
 	refused(t, "behind the end", err, "over")
 
@@ -234,8 +222,7 @@ func TestFaultsOfTheLastPass(t *testing.T) {
 	must(t, err)
 	e, err = decompose.NewExplaining(m, read, &decompose.Options{Visitors: []decompose.Visitor{&adding{}}})
 	must(t, err)
-	_, err = e.Take(ctx, readExplanation(t, first))
-	refused(t, "completing what was read", err, "solve the statistics again")
+	refused(t, "completing what was read", e.Take(ctx, readExplanation(t, total)), "solve the statistics again")
 }
 
 // TestTiesOfTheLargestMiss: the row that is told is the first of those that miss most, and
@@ -263,7 +250,7 @@ func TestFaultIsTheFirstRow(t *testing.T) {
 		parts = append(parts, part)
 	}
 	must(t, errors.Join(parts[2].Merge(parts[0]), parts[2].Merge(parts[1])))
-	if _, again := e.Take(t.Context(), parts[2]); again == nil {
+	if again := e.Take(t.Context(), parts[2]); again == nil {
 		t.Error("a corrupt tap was not seen in shards")
 	} else if row := func(err error) string { return strings.SplitN(err.Error(), ":", 3)[1] }; row(again) != row(errOf(f, tab)) {
 		t.Errorf("%v, want %v", again, errOf(f, tab))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"math"
@@ -37,9 +36,6 @@ func appliedCases() []applied {
 func compareApply(pho, dir, only string, workers, rounds int) error {
 	self, err := os.Executable()
 	if err != nil {
-		return err
-	}
-	if err := writeCSV(filepath.Join(dir, "rows.csv"), filepath.Join(dir, "rows.parquet")); err != nil {
 		return err
 	}
 	network, fitted := filepath.Join(dir, "mlp.onnx"), filepath.Join(dir, "fitted")
@@ -126,33 +122,4 @@ func columnsOf(path string, names []string) ([][]float64, []string, error) {
 		}
 	}
 	return all, names, nil
-}
-
-// writeCSV writes the rows of a Parquet file as CSV.
-func writeCSV(to, from string) error {
-	all, names, err := columnsOf(from, nil)
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	fmt.Fprintln(w, strings.Join(names, ","))
-	var line []byte
-	for i := range all[0] {
-		line = line[:0]
-		for j := range all {
-			line = append(strconv.AppendFloat(line, all[j][i], 'g', -1, 64), ',')
-		}
-		line[len(line)-1] = '\n'
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
 }

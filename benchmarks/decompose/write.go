@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 
-	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/benchmarks/internal/tocsv"
 	"github.com/pho-go/pho/data/parquet"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
@@ -59,7 +56,7 @@ func write(dir string, rows int) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := asCSV(filepath.Join(dir, "rows.parquet"), filepath.Join(dir, "rows.csv")); err != nil {
+	if err := tocsv.Write(filepath.Join(dir, "rows.csv"), filepath.Join(dir, "rows.parquet"), 2); err != nil {
 		return err
 	}
 	for _, n := range []network{{"mlp.onnx", 200, false}, {"wide.onnx", 400, false}, {"ssn.onnx", 200, true}} {
@@ -72,22 +69,6 @@ func write(dir string, rows int) error {
 		}
 	}
 	return nil
-}
-
-// asCSV writes the same rows as CSV.
-func asCSV(rows, out string) error {
-	src, err := files.Open([]string{rows}, nil)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	f, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	names := src.Schema().Names()
-	err = data.WriteCSV(f, src.Batches(context.Background(), names), names, 2)
-	return errors.Join(err, f.Close())
 }
 
 // network is an MLP 10-width-width-1 with ReLU, as float32; structured: with linear

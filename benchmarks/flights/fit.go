@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/benchmarks/internal/column"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -64,7 +65,7 @@ func (f *fit) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	m, err := decompose.With(response(parsed.Response), map[string][]decompose.Block{"": blocks})
+	m, err := decompose.With(column.Network(parsed.Response), map[string][]decompose.Block{"": blocks})
 	if err != nil {
 		return err
 	}
@@ -99,25 +100,6 @@ func (f *fit) run(ctx context.Context, paths []string) error {
 	if f.values != "" {
 		return write(ctx, f.values, src, p, a)
 	}
-	return nil
-}
-
-// response is a network whose output is a column: its penalised projection is the
-// additive model of that column.
-type response string
-
-func (m response) Predictors() []string         { return []string{"eta"} }
-func (m response) Columns() []string            { return []string{string(m)} }
-func (m response) Intercept(int) float64        { return 0 }
-func (m response) Blocks(int) []decompose.Block { return nil }
-func (m response) Taps() map[string]int         { return nil }
-func (m response) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) error {
-	v, err := b.Numeric(string(m))
-	if err != nil {
-		return err
-	}
-	dst.Zeta.SetCol(0, v)
-	dst.Eta.SetCol(0, v)
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (s *settings) run(commands [][]string) error {
 		named = true
 		err = s.compareAll(c, peers)
 		for _, p := range peers {
-			p.close()
+			p.Close()
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)

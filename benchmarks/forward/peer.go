@@ -1,29 +1,26 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pho-go/pho/benchmarks/internal/dialog"
 )
 
 // peer is another program that runs networks: forward/ort, which says what it is asked, or
 // one of the programs in Python.
 type peer struct {
+	*dialog.Program
 	name     string // with its version
 	dir      string // for answers
-	in       io.WriteCloser
-	out      *bufio.Reader
-	cmd      *exec.Cmd
 	settings []string
 }
 
@@ -35,7 +32,7 @@ func startPeers(dir string, commands [][]string) ([]*peer, error) {
 		p, err := startPeer(dir, command)
 		if err != nil {
 			for _, p := range peers {
-				p.close()
+				p.Close()
 			}
 			return nil, err
 		}
@@ -45,59 +42,22 @@ func startPeers(dir string, commands [][]string) ([]*peer, error) {
 }
 
 func startPeer(dir string, command []string) (*peer, error) {
-	p := &peer{dir: dir, cmd: exec.Command(command[0], command[1:]...)}
-	p.cmd.Stderr = os.Stderr
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
+	program, err := dialog.Start(command)
 	if err != nil {
 		return nil, err
 	}
-	p.out = bufio.NewReader(out)
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	if p.name, err = p.line(); err != nil {
-		return nil, fmt.Errorf("%s does not start: %w", command[0], err)
+	p := &peer{Program: program, dir: dir}
+	if p.name, err = p.Line(); err != nil {
+		return nil, fmt.Errorf("it does not start: %w", err)
 	}
 	return p, nil
-}
-
-func (p *peer) close() { _ = errors.Join(p.in.Close(), p.cmd.Wait()) }
-
-func (p *peer) line() (string, error) {
-	l, err := p.out.ReadString('\n')
-	return strings.TrimSuffix(l, "\n"), err
-}
-
-// ask is the answer to a request.
-func (p *peer) ask(format string, a ...any) (string, error) {
-	if _, err := fmt.Fprintf(p.in, format+"\n", a...); err != nil {
-		return "", err
-	}
-	l, err := p.line()
-	if err != nil {
-		return "", fmt.Errorf("%s has no answer to %q: %w", p.name, fmt.Sprintf(format, a...), err)
-	}
-	return l, nil
-}
-
-// number is an answer that is one.
-func (p *peer) number(format string, a ...any) (v float64, err error) {
-	l, err := p.ask(format, a...)
-	if err == nil {
-		_, err = fmt.Sscan(l, &v)
-	}
-	return v, err
 }
 
 // run is the rate of a setting, in rows/s, after a pause in which threads of others
 // that wait for work by spinning go to sleep.
 func (p *peer) run(setting int, seconds float64) (float64, error) {
 	time.Sleep(pause)
-	return p.number("run %d %g", setting, seconds)
+	return p.Number("run %d %g", setting, seconds)
 }
 
 const pause = 20 * time.Millisecond
@@ -119,7 +79,7 @@ func (p *peer) fastest(s *settings, t task, x []float64) ([]int, error) {
 	if err := writeNumbers(rows, x); err != nil {
 		return nil, err
 	}
-	l, err := p.ask("settings %s %s %s %d %d %d %d", t.path, rows, t.kind, t.network.columns, max(1, t.network.outputs), t.rows, s.threads)
+	l, err := p.Ask("settings %s %s %s %d %d %d %d", t.path, rows, t.kind, t.network.columns, max(1, t.network.outputs), t.rows, s.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +114,7 @@ func writeNumbers(path string, x []float64) error {
 // largest of them.
 func (p *peer) difference(ours []float64) (float64, error) {
 	path := filepath.Join(p.dir, "answer")
-	if _, err := p.ask("answer %s", path); err != nil {
+	if _, err := p.Ask("answer %s", path); err != nil {
 		return 0, err
 	}
 	f, err := os.Open(path)

@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/benchmarks/internal/column"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/penalty"
@@ -128,25 +129,6 @@ func readSeconds(path string) (map[string]timed, error) {
 	return best, nil
 }
 
-// column is a network whose output is a column of the data: its decomposition under
-// a penalty is the additive model of that column.
-type column string
-
-func (m column) Predictors() []string         { return []string{"eta"} }
-func (m column) Columns() []string            { return []string{string(m)} }
-func (m column) Intercept(int) float64        { return 0 }
-func (m column) Blocks(int) []decompose.Block { return nil }
-func (m column) Taps() map[string]int         { return nil }
-func (m column) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
-	v, err := b.Numeric(string(m))
-	if err != nil {
-		return err
-	}
-	dst.Zeta.SetCol(0, v)
-	dst.Eta.SetCol(0, v)
-	return ctx.Err()
-}
-
 // read holds the rows in memory, as R does.
 func read(path string) (*data.Table, error) {
 	src, err := data.OpenCSV([]string{path}, nil)
@@ -209,7 +191,7 @@ func prepare(ctx context.Context, formula string, tab *data.Table) (*ours, error
 	if o.blocks, err = decompose.Prepare(ctx, tab, f.Specs, nil); err != nil {
 		return nil, err
 	}
-	if o.model, err = decompose.With(column(f.Response), map[string][]decompose.Block{"": o.blocks}); err != nil {
+	if o.model, err = decompose.With(column.Network(f.Response), map[string][]decompose.Block{"": o.blocks}); err != nil {
 		return nil, err
 	}
 	o.sums, err = decompose.Accumulate(ctx, o.model, tab, nil)

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/benchmarks/internal/column"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -108,32 +108,5 @@ func (k kind) rows(n, p int) (*data.Table, error) {
 
 // model is the formula's terms over a network that costs nothing.
 func (k kind) model(ctx context.Context, rows *data.Table, p int) (decompose.Model, error) {
-	parsed, err := basis.Parse(k.formula(p), &basis.Options{Schema: rows.Schema()})
-	if err != nil {
-		return nil, err
-	}
-	blocks, err := decompose.Prepare(ctx, rows, parsed.Specs, nil)
-	if err != nil {
-		return nil, err
-	}
-	return decompose.With(free{}, map[string][]decompose.Block{"": blocks})
-}
-
-// free is a network whose output is a column.
-type free struct{}
-
-func (free) Predictors() []string         { return []string{"eta"} }
-func (free) Columns() []string            { return []string{"eta"} }
-func (free) Intercept(int) float64        { return 0 }
-func (free) Blocks(int) []decompose.Block { return nil }
-func (free) Taps() map[string]int         { return nil }
-
-func (free) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) error {
-	v, err := b.Numeric("eta")
-	if err != nil {
-		return err
-	}
-	dst.Zeta.SetCol(0, v)
-	dst.Eta.SetCol(0, v)
-	return nil
+	return column.Network("eta").With(ctx, rows, k.formula(p))
 }

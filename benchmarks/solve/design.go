@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/benchmarks/internal/column"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -84,34 +84,7 @@ func (c *problem) design(ctx context.Context) (*data.Table, decompose.Model, err
 	if err := t.AddNumeric("eta", eta); err != nil {
 		return nil, nil, err
 	}
-	parsed, err := basis.Parse("~ "+strings.Join(terms, " + "), &basis.Options{Schema: t.Schema()})
-	if err != nil {
-		return nil, nil, err
-	}
-	blocks, err := decompose.Prepare(ctx, t, parsed.Specs, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := decompose.With(free{}, map[string][]decompose.Block{"": blocks})
+	m, err := column.Network("eta").With(ctx, t, "~ "+strings.Join(terms, " + "))
 	debug.FreeOSMemory()
 	return t, m, err
-}
-
-// free is a network whose output is a column.
-type free struct{}
-
-func (free) Predictors() []string         { return []string{"eta"} }
-func (free) Columns() []string            { return []string{"eta"} }
-func (free) Intercept(int) float64        { return 0 }
-func (free) Blocks(int) []decompose.Block { return nil }
-func (free) Taps() map[string]int         { return nil }
-
-func (free) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) error {
-	v, err := b.Numeric("eta")
-	if err != nil {
-		return err
-	}
-	dst.Zeta.SetCol(0, v)
-	dst.Eta.SetCol(0, v)
-	return nil
 }

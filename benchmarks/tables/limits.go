@@ -7,13 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/pho-go/pho/benchmarks/internal/dialog"
 )
 
 // piece is how many bytes are taken at a time: what writers put into a page or a buffer.
@@ -25,7 +26,7 @@ const piece = 512 << 10
 // system. Each part is measured by itself, with so many goroutines (writing a file with one). What
 // text takes to be parsed and formed, positions in dictionaries to be looked up, and Zstandard to be
 // decompressed (pieces by themselves take longer than a file's pages) has no such measure; sums cost next to nothing while the numbers are in a cache.
-func (t task) limit(p *peer, dir string, workers int) (float64, error) {
+func (t task) limit(p *dialog.Program, dir string, workers int) (float64, error) {
 	f, err := os.Open(filepath.Join(dir, t.file))
 	if err != nil {
 		return 0, err
@@ -95,7 +96,7 @@ func fastest(n, workers int, take func(from, to int)) float64 {
 
 // decompression is the seconds in which the bytes of the same table, written without compression,
 // are decompressed once the peer has compressed them, a piece at a time.
-func (t task) decompression(p *peer, dir string, workers int) (float64, error) {
+func (t task) decompression(p *dialog.Program, dir string, workers int) (float64, error) {
 	plain, codec := "plain.none.parquet", ""
 	if strings.HasPrefix(t.file, "dictionary") {
 		plain = "dictionary.none.parquet"
@@ -109,7 +110,7 @@ func (t task) decompression(p *peer, dir string, workers int) (float64, error) {
 		return 0, nil
 	}
 	out := filepath.Join(dir, "pieces")
-	if _, err := p.ask("compress", codec, filepath.Join(dir, plain), out, strconv.Itoa(piece)); err != nil {
+	if _, err := p.Ask("compress\t%s\t%s\t%s\t%d", codec, filepath.Join(dir, plain), out, piece); err != nil {
 		return 0, err
 	}
 	b, err := os.ReadFile(out)

@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pho-go/pho/benchmarks/internal/dialog"
+	"github.com/pho-go/pho/benchmarks/internal/tocsv"
 )
 
 // task is what is timed: a file read into memory (read), read and written as CSV (copy), or read
@@ -52,12 +55,12 @@ func main() {
 func run(dir string, command []string, only string, rows, rounds, workers int) error {
 	debug.SetGCPercent(-1) // memory goes round below this limit, and not back to the system:
 	debug.SetMemoryLimit(2 << 30)
-	p, err := start(command)
+	p, err := dialog.Start(command)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	versions, err := p.ask("make", dir, fmt.Sprint(rows), fmt.Sprint(workers))
+	defer p.Close()
+	versions, err := p.Ask("make\t%s\t%d\t%d", dir, rows, workers)
 	if err != nil {
 		return err
 	}
@@ -78,7 +81,7 @@ func run(dir string, command []string, only string, rows, rounds, workers int) e
 
 // compare takes turns with all settings of all peers, and prints a line for each
 // peer. Of each setting the fastest turn counts.
-func (t task) compare(p *peer, dir string, rounds, workers int) error {
+func (t task) compare(p *dialog.Program, dir string, rounds, workers int) error {
 	path, ours, theirs := filepath.Join(dir, t.file), filepath.Join(dir, "ours.csv"), filepath.Join(dir, "theirs.csv")
 	settings, err := t.settings(p)
 	if err != nil {
@@ -97,7 +100,7 @@ func (t task) compare(p *peer, dir string, rounds, workers int) error {
 		}
 		us = min(us, seconds)
 		for i, setting := range settings {
-			seconds, err := p.seconds(t.what, setting, path, theirs)
+			seconds, err := p.Number("%s\t%s\t%s\t%s", t.what, setting, path, theirs)
 			if err == nil && round == 0 {
 				differ[i], err = t.difference(p, path, ours, theirs, dir)
 			}
@@ -131,8 +134,8 @@ func (t task) compare(p *peer, dir string, rounds, workers int) error {
 	return nil
 }
 
-func (t task) settings(p *peer) ([]string, error) {
-	names, err := p.ask("settings", t.what+filepath.Ext(t.file))
+func (t task) settings(p *dialog.Program) ([]string, error) {
+	names, err := p.Ask("settings\t%s%s", t.what, filepath.Ext(t.file))
 	return strings.Split(names, "\t"), err
 }
 
@@ -144,7 +147,7 @@ func (t task) ours(path, out string, workers int) (float64, error) {
 	var err error
 	switch t.what {
 	case "copy":
-		err = written(path, out, workers)
+		err = tocsv.Write(out, path, workers)
 	case "sum":
 		_, err = summed(path, workers)
 	default:
@@ -155,12 +158,12 @@ func (t task) ours(path, out string, workers int) (float64, error) {
 
 // difference is the largest between what both have written, or between what is read and what
 // a peer makes of the same file.
-func (t task) difference(p *peer, path, ours, theirs, dir string) (float64, error) {
+func (t task) difference(p *dialog.Program, path, ours, theirs, dir string) (float64, error) {
 	if t.what == "copy" {
 		return betweenFiles(ours, theirs)
 	}
 	numbers := filepath.Join(dir, "numbers")
-	if _, err := p.ask("dump", path, numbers); err != nil {
+	if _, err := p.Ask("dump\t%s\t%s", path, numbers); err != nil {
 		return 0, err
 	}
 	want, err := os.ReadFile(numbers)

@@ -96,22 +96,6 @@ func sums(b *data.Batch, names []string) ([]float64, error) {
 	return all, nil
 }
 
-// written reads CSV and writes it again.
-func written(path, out string, workers int) error {
-	src, err := files.Open([]string{path}, &files.Options{Workers: workers})
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	f, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	names := src.Schema().Names()
-	err = data.WriteCSV(f, src.Batches(context.Background(), names), names, workers)
-	return errors.Join(err, f.Close())
-}
-
 // difference is the largest between the numbers of t and those of want, column by column.
 func (t *table) difference(want []byte) (float64, error) {
 	worst := 0.0

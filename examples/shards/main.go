@@ -145,8 +145,7 @@ func complete(ctx context.Context, m decompose.Model, r *decompose.Result, sent 
 	if err != nil {
 		return err
 	}
-	_, err = e.Take(ctx, total) // without visitors there is one round
-	return err
+	return e.Take(ctx, total)
 }
 
 // sameAsOne compares r with the decomposition of one process that has all rows.

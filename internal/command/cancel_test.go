@@ -26,8 +26,11 @@ func TestCancelAnywhere(t *testing.T) {
 	done(t, append(decompose[:9:9], "--out", dir)...)
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	rounds := 4
-	if long() {
+	switch {
+	case long():
 		rounds = 100
+	case testing.Short():
+		rounds = 2
 	}
 	for _, args := range [][]string{
 		append(decompose[:11:11], "--formula", `~ s(x0) + s(x1, bs="ps") + te(x2, x3) + g`, "--out", out),

@@ -123,12 +123,7 @@ func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Sou
 			return nil, err
 		}
 	}
-	return r, p.explain(ctx, m, rows, r, o, func(round int) (pass, name string) {
-		if round == 0 {
-			return Explain, ""
-		}
-		return Pairs, fmt.Sprint(round + 1)
-	})
+	return r, p.explain(ctx, m, rows, r, o, Explain)
 }
 
 // Rank is decompose.Decompose with terms to which pairs will be added that its visitors find.
@@ -137,9 +132,7 @@ func (p *Passes) Rank(ctx context.Context, m decompose.Model, rows data.Source, 
 	if err != nil {
 		return nil, err
 	}
-	return r, p.explain(ctx, m, rows, r, o, func(round int) (pass, name string) {
-		return Pairs, fmt.Sprintf("to be added, %d", round+1)
-	})
+	return r, p.explain(ctx, m, rows, r, o, Pairs)
 }
 
 // fit accumulates and solves, by the factor if the products hold too few digits. A result that is
@@ -205,30 +198,25 @@ func (p *Passes) solved(stage Stage) (r *decompose.Result, lost bool, err error)
 	return r, lost, nil
 }
 
-// explain makes the rounds of the last pass, whose names name gives.
-func (p *Passes) explain(ctx context.Context, m decompose.Model, rows data.Source, r *decompose.Result, o *decompose.Options, name func(round int) (string, string)) error {
+// explain makes the last pass, of that name.
+func (p *Passes) explain(ctx context.Context, m decompose.Model, rows data.Source, r *decompose.Result, o *decompose.Options, pass string) error {
 	chunk, err := decompose.ChunkRows(m)
 	if err != nil {
 		return err
 	}
-	own := *o // which the rounds read
+	own := *o // which the pass reads
 	e, err := decompose.NewExplaining(m, r, &own)
 	if err != nil {
 		return err
 	}
-	for round := 0; ; round++ {
-		pass, named := name(round)
-		sums, err := total[*decompose.Explanation](ctx, p, pass, named, chunk, func(ctx context.Context, r Range) (Payload, error) {
-			r.set(&own, chunk)
-			return e.Accumulate(ctx, rows)
-		})
-		if err != nil {
-			return err
-		}
-		if more, err := e.Take(ctx, sums); err != nil || !more {
-			return err
-		}
+	sums, err := total[*decompose.Explanation](ctx, p, pass, "", chunk, func(ctx context.Context, r Range) (Payload, error) {
+		r.set(&own, chunk)
+		return e.Accumulate(ctx, rows)
+	})
+	if err != nil {
+		return err
 	}
+	return e.Take(ctx, sums)
 }
 
 // set notes in o where the rows lie.

@@ -5,17 +5,15 @@
 package openblas
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pho-go/pho/benchmarks/internal/dialog"
 )
 
 // Peer is a running OpenBLAS that uses the code of one processor.
@@ -23,32 +21,21 @@ type Peer struct {
 	Version string // of the library
 	Core    string // whose code it uses
 
-	process *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
+	program *dialog.Program
 }
 
 // Start runs the compiled peer at path; core is a value of OPENBLAS_CORETYPE, or "" to leave
 // the choice to the library.
 func Start(path, core string) (*Peer, error) {
-	p := &Peer{process: exec.Command(path)}
-	p.process.Env = os.Environ()
+	var variables []string
 	if core != "" {
-		p.process.Env = append(p.process.Env, "OPENBLAS_CORETYPE="+core)
+		variables = append(variables, "OPENBLAS_CORETYPE="+core)
 	}
-	p.process.Stderr = os.Stderr
-	var err error
-	if p.in, err = p.process.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.process.StdoutPipe()
+	program, err := dialog.Start([]string{path}, variables...)
 	if err != nil {
 		return nil, err
 	}
-	p.out = bufio.NewReader(out)
-	if err := p.process.Start(); err != nil {
-		return nil, err
-	}
+	p := &Peer{program: program}
 	version, err := p.Answer("version")
 	if err != nil {
 		return nil, err
@@ -78,8 +65,7 @@ func StartAll(path string, cores []string) (peers []*Peer, err error) {
 func Close(peers []*Peer) {
 	for _, p := range peers {
 		p.awake(true)
-		p.in.Close()
-		p.process.Wait()
+		p.program.Close()
 	}
 }
 
@@ -91,17 +77,14 @@ func (p *Peer) awake(yes bool) {
 	if yes {
 		signal = unix.SIGCONT
 	}
-	p.process.Process.Signal(signal) // a peer that is gone does not answer either
+	p.program.Signal(signal)
 }
 
 // Answer is the line that the peer answers a command with.
 func (p *Peer) Answer(command string) (string, error) {
 	p.awake(true)
 	defer p.awake(false)
-	if _, err := fmt.Fprintln(p.in, command); err != nil {
-		return "", err
-	}
-	line, err := p.out.ReadString('\n')
+	line, err := p.program.Ask("%s", command)
 	return strings.TrimSpace(line), err
 }
 
@@ -109,7 +92,7 @@ func (p *Peer) Answer(command string) (string, error) {
 func (p *Peer) Ask(commands ...string) error {
 	for _, c := range commands {
 		if _, err := p.Answer(c); err != nil {
-			return fmt.Errorf("the peer did not answer %q: %w", c, err)
+			return err
 		}
 	}
 	return nil
@@ -117,26 +100,20 @@ func (p *Peer) Ask(commands ...string) error {
 
 // Time is the seconds of one of some calls.
 func (p *Peer) Time(calls int) (float64, error) {
-	line, err := p.Answer(fmt.Sprintf("run %d", calls))
-	if err != nil {
-		return 0, err
-	}
-	var s float64
-	if _, err := fmt.Sscan(line, &s); err != nil {
-		return 0, fmt.Errorf("the peer answered %q: %w", line, err)
-	}
-	return s / float64(calls), nil
+	p.awake(true)
+	defer p.awake(false)
+	s, err := p.program.Number("run %d", calls)
+	return s / float64(calls), err
 }
 
 // Dump fills raw with the result's bytes.
 func (p *Peer) Dump(raw []byte) error {
 	p.awake(true)
 	defer p.awake(false)
-	if _, err := fmt.Fprintln(p.in, "dump"); err != nil {
+	if err := p.program.Tell("dump"); err != nil {
 		return err
 	}
-	_, err := io.ReadFull(p.out, raw)
-	return err
+	return p.program.Read(raw)
 }
 
 // Fastest tries each peer on the problem that a command makes, some calls three times, and
