@@ -263,17 +263,27 @@ func TestLossGradients(t *testing.T) {
 	}
 }
 
-// TestWorkersShareBatches: blocks of rows that several workers take give the bits of one
-// worker, gradients and losses, in every network; so do the blocks of an evaluation.
+// TestWorkersShareBatches: blocks of rows that several workers take, and networks side by side
+// that go through all their layers apart, give the bits of one worker who goes layer by layer,
+// gradients and losses, in every network; so do the blocks of an evaluation.
 func TestWorkersShareBatches(t *testing.T) {
 	tab := gradientTable(t)
 	for _, a := range slices.Concat(networkArms(), familyArms()) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			var want []float64
-			for _, workers := range []int{1, 2, 3, 7} {
+			for _, way := range []struct {
+				workers int
+				rows    bool
+			}{{1, true}, {2, true}, {3, true}, {7, true}, {1, false}, {2, false}, {7, false}} {
+				workers := way.workers
 				tr := drive(t, a.cfg, tab)
 				tr.cfg.Training.Workers, tr.minWork = workers, 1
+				if way.rows {
+					tr.apart = false
+				} else if !tr.apart {
+					continue
+				}
 				if tr.blockRows > 0 {
 					tr.blockRows = 12
 				}
@@ -292,7 +302,7 @@ func TestWorkersShareBatches(t *testing.T) {
 				for _, p := range tr.params {
 					got = append(append(got, p.Grad...), p.Value...)
 				}
-				if tr.blockRows > 0 && workers > 1 && len(tr.replicas) < 2 {
+				if way.rows && tr.blockRows > 0 && workers > 1 && len(tr.replicas) < 2 {
 					t.Errorf("%d workers have %d places", workers, len(tr.replicas))
 				}
 				if want == nil {
@@ -300,7 +310,7 @@ func TestWorkersShareBatches(t *testing.T) {
 				}
 				for i, v := range want {
 					if math.Float64bits(got[i]) != math.Float64bits(v) {
-						t.Fatalf("%d workers: number %d is %v, with one %v", workers, i, got[i], v)
+						t.Fatalf("%+v: number %d is %v, with one worker %v", way, i, got[i], v)
 					}
 				}
 			}

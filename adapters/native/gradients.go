@@ -42,12 +42,18 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	block, workers, blocks := t.share(len(rows))
 	t.addReplicas(blocks)
 	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: 1, Defer: blocks > 1}
-	if blocks == 1 { // workers share single products
-		mode.Workers = t.cfg.Training.Workers
-	}
 	pool := t.workers(workers)
 	if pool != t.pool {
 		defer pool.Close()
+	}
+	switch {
+	case t.apart:
+		if mode.Parts = t.cfg.Training.Workers; workers > 1 {
+			mode.Pool = pool
+		}
+		t.takeBlocks(rows, block, mode.Pool)
+	case blocks == 1: // workers share single products
+		mode.Workers = t.cfg.Training.Workers
 	}
 	clear(t.squares)
 	loss := 0.0
@@ -81,13 +87,39 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 // block takes replica j through its block of rows, of some that are under way from row i on.
 func (t *trainer[T]) block(rows []int, i, j, block, underWay int, norm float64, mode nn.Mode) {
 	r, from := t.replicas[j], i+j*block
+	if t.apart {
+		r.gradients(&t.taken[from/block], from, len(rows), norm, mode)
+		return
+	}
 	r.rows.take(t.train, rows[from:min(from+block, len(rows))])
 	next := rows[min(from+underWay*block, len(rows)):] // where this replica goes on
 	if len(next) == 0 {
 		next = t.after[min(j*block, len(t.after)):]
 	}
 	t.train.Prefetch(next[:min(block, len(next))])
-	r.gradients(from, len(rows), norm, mode)
+	r.gradients(&r.rows, from, len(rows), norm, mode)
+}
+
+// takeBlocks copies the rows of a step, which the workers of pool share out: they would wait
+// for whoever copied the rows of one block after the other.
+func (t *trainer[T]) takeBlocks(rows []int, block int, pool *taskpool.Pool) {
+	n := (len(rows) + block - 1) / block
+	for len(t.taken) < n {
+		t.taken = append(t.taken, batch[T]{})
+	}
+	if pool == nil { // without a closure, which would take memory in every step
+		for i := range n {
+			t.takeBlock(i, rows, block)
+		}
+	} else {
+		pool.Each(n, func(i int) { t.takeBlock(i, rows, block) })
+	}
+}
+
+func (t *trainer[T]) takeBlock(i int, rows []int, block int) {
+	rows = rows[i*block : min((i+1)*block, len(rows))]
+	t.train.Prefetch(rows)
+	t.taken[i].take(t.train, rows)
 }
 
 // share says how n rows are cut into blocks, how many workers take them, and how many
@@ -103,6 +135,8 @@ func (t *trainer[T]) share(n int) (block, workers, underWay int) {
 		return n, 1, 1
 	case workers < 2:
 		return t.blockRows, 1, 1
+	case t.apart:
+		return t.blockRows, workers, 1
 	}
 	blocks := workers * ((n + workers*t.blockRows - 1) / (workers * t.blockRows))
 	block = ((n+blocks-1)/blocks + rowGrain - 1) / rowGrain * rowGrain
@@ -138,10 +172,9 @@ func (t *trainer[T]) deferred(n int) []func() {
 	return t.todo[n]
 }
 
-// gradients takes the replica's rows, which begin at place from of a batch of size rows of
-// weight norm, forward and backward.
-func (r *replica[T]) gradients(from, size int, norm float64, mode nn.Mode) {
-	b := &r.rows
+// gradients takes rows, which begin at place from of a batch of size rows of weight norm,
+// forward and backward.
+func (r *replica[T]) gradients(b *batch[T], from, size int, norm float64, mode nn.Mode) {
 	mode.Row = from
 	r.loss.Of(&b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
 	r.net.Backward(&b.Batch, r.loss.Grad, size, mode)

@@ -27,7 +27,9 @@ type trainer[T kernel.Float] struct {
 	fingerprint  string // of configuration and data, for checkpoints
 
 	blockRows int            // rows that go through the network together; 0: the whole batch
+	apart     bool           // workers share out networks side by side, not rows
 	replicas  []*replica[T]  // at least one; the first has the network itself
+	taken     []batch[T]     // blocks of the step, of networks that go apart
 	todo      [][]func()     // what is deferred, by the number of blocks
 	pool      *taskpool.Pool // of an epoch; nil: each step has its own
 	after     []int          // rows that come after those of the step
@@ -59,6 +61,10 @@ func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], e
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
 	t.opt.Momentum, t.opt.Decay = tr.Momentum, tr.WeightDecay
 	t.replicas = []*replica[T]{{net: net, loss: likelihood.Loss[T]{Family: j.family, Workers: tr.Workers}}}
+	t.apart = t.blockRows > 0 && net.Apart(tr.Workers)
+	if t.apart {
+		t.opt.Shares = tr.Workers
+	}
 	t.weights, t.minWork = net.Weights(), minStepWork
 	t.squares = make([]float64, len(net.Towers))
 	return t, nil

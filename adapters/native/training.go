@@ -65,7 +65,7 @@ type Training struct {
 
 	Single bool // train in float32; else float64
 	// Workers is the number of goroutines; 0: GOMAXPROCS. They share out the rows of a
-	// batch, and then the parameters. Steps of fewer than 4 million multiplications (3 x
+	// batch, or networks side by side, and then the parameters. Steps of fewer than 4 million multiplications (3 x
 	// rows of a batch x weights) have one worker, because others would cost more than they
 	// save: so it takes 44,000 weights in batches of 32, 5,500 in batches of 256, 1,400 in
 	// batches of 1024 for a second. With BatchNorm or Orthogonalize workers share out

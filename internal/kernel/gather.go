@@ -23,10 +23,11 @@ func GatherUnits[T Float](dst, src []T, width int, rows []int) {
 	for i := 0; i < len(rows) && width > 0; i += ahead {
 		end := min(i+ahead, len(rows))
 		PrefetchRows(src, width, rows[end:min(end+ahead, len(rows))])
-		for j := range width {
-			to := dst[j*ld+i:][:end-i]
-			for r, row := range rows[i:end] {
-				to[r] = src[row*width+j]
+		for r, row := range rows[i:end] {
+			at := i + r
+			for _, x := range src[row*width:][:width] {
+				dst[at] = x
+				at += ld
 			}
 		}
 	}

@@ -131,4 +131,7 @@ func unitsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {
 		}
 		r.AddSums(numbers[T](g, m))
 	})
+	g.check(t, fmt.Sprintf("AddOneInput of %d units, %d rows, %T", m, n, T(0)), func(g *guards) {
+		new(Rows[T]).addOneInput(s, numbers[T](g, m), numbers[T](g, m), numbers[T](g, ld), numbers[T](g, m*ld), numbers[T](g, m*ld), m, n)
+	})
 }

@@ -79,6 +79,7 @@ func unitPoints() map[string]entryPoint {
 	points := map[string]entryPoint{
 		"turnF64AVX512": {avx512, turns[float64](turnF64AVX512)}, "turnF32AVX512": {avx512, turns[float32](turnF32AVX512)},
 		"unitDotF64AVX512": {avx512, unitDots[float64](unitDotF64AVX512)}, "unitDotF32AVX512": {avx512, unitDots[float32](unitDotF32AVX512)},
+		"oneInputF64AVX512": {avx512, oneInputs[float64](oneInputF64AVX512)}, "oneInputF32AVX512": {avx512, oneInputs[float32](oneInputF32AVX512)},
 		"prefetchRows": {avx2, prefetches},
 	}
 	maps.Copy(points, map[string]entryPoint{

@@ -80,6 +80,30 @@ func unitDots[T Float](run func(*unitDot)) cases {
 	}
 }
 
+func oneInputs[T Float](run func(*unitDot)) cases {
+	return func(check func(string, func(*guards))) {
+		side := lanes[T](avx512)
+		for n := 1; n < 4; n++ {
+			for blocks := 1; blocks < 4; blocks++ {
+				for _, masked := range []bool{false, true} {
+					check(fmt.Sprintf("%d vectors of rows, %d of units, masked %t", n, blocks, masked), func(g *guards) {
+						ss := n*side + g.rng.IntN(3)
+						units := extent(blocks*side, n*side, ss)
+						d := unitDot{
+							src: at(numbers[T](g, units), 0), ss: bytesOf[T](ss), with: at(numbers[T](g, rowsOfDot+n*side), 0), n: uintptr(n),
+							sum: at(numbers[T](g, blocks*side), 0), blocks: uintptr(blocks), sums: at(numbers[T](g, blocks*side), 0),
+						}
+						if masked {
+							d.mask = at(numbers[T](g, units), 0)
+						}
+						run(&d)
+					})
+				}
+			}
+		}
+	}
+}
+
 // prefetches reads numbers of rows; what it asks for may not even exist.
 func prefetches(check func(string, func(*guards))) {
 	for n := 1; n < 9; n++ {

@@ -325,37 +325,6 @@ func (r *Rows[T]) AddProduct(c []T, ldc int, x []T, p, j int) {
 	}
 }
 
-// addColumn is AddProduct for rows of one number, d, which a tile would fill badly; c is
-// whole vectors.
-func (r *Rows[T]) addColumn(c, x, d []T) {
-	const most = 64
-	ld, lanes := UnitStride[T](r.n), lanes[T](avx512)
-	_, width := r.panel(0)
-	var with [most]T // what is behind the last row counts 0 times
-	for i := 0; i < r.n; i += most {
-		n := min(most, r.n-i)
-		for k := range n {
-			with[k] = d[(i+k)*width]
-		}
-		clear(with[n:])
-		runUnitDot[T](&unitDot{
-			src: at(x, i), ss: uintptr(ld * sizeOf[T]()), with: at(with[:], 0), n: uintptr((n + lanes - 1) / lanes),
-			sum: at(c, 0), blocks: uintptr(len(c) / lanes),
-		})
-	}
-}
-
-// unitDot is the argument of the assembly that adds whole vectors of units, times a number
-// for each row, to a sum for each unit. It knows the offsets of the fields.
-type unitDot struct {
-	src    unsafe.Pointer // first unit
-	ss     uintptr        // bytes between units
-	with   unsafe.Pointer // numbers of the rows
-	n      uintptr        // vectors of rows, at least one
-	sum    unsafe.Pointer
-	blocks uintptr // vectors of units, at least one
-}
-
 // AddSums adds the rows, one after the other, to sum.
 func (r *Rows[T]) AddSums(sum []T) {
 	sum = sum[:r.q]

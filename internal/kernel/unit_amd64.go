@@ -65,3 +65,18 @@ func runUnitDot[T Float](d *unitDot) {
 		unitDotF32AVX512(d)
 	}
 }
+
+//go:noescape
+func oneInputF64AVX512(d *unitDot)
+
+//go:noescape
+func oneInputF32AVX512(d *unitDot)
+
+func runOneInput[T Float](d *unitDot) {
+	switch any(T(0)).(type) {
+	case float64:
+		oneInputF64AVX512(d)
+	case float32:
+		oneInputF32AVX512(d)
+	}
+}

@@ -17,9 +17,11 @@ func runUnit[T Float](_ isa, t *unitTile) {
 	}
 }
 
-// Nothing is asked for ahead, and the other two are of AVX-512 alone.
+// Nothing is asked for ahead, and the others are of AVX-512 alone.
 func runPrefetch(*prefetch) {}
 
 func runTurn[T Float](*turning) {}
 
 func runUnitDot[T Float](*unitDot) {}
+
+func runOneInput[T Float](*unitDot) {}

@@ -9,3 +9,5 @@ func runPrefetch(*prefetch) {}
 func runTurn[T Float](*turning) {}
 
 func runUnitDot[T Float](*unitDot) {}
+
+func runOneInput[T Float](*unitDot) {}

@@ -26,25 +26,33 @@ func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
 		}
 	}
 	for i, t := range m.Towers {
-		df := t.outputGradient(deta, k, b.N, size)
-		du := t.Head.Backward(t.dropout.Backward(df, b.N), b.N)
+		df := t.dropout.Backward(t.outputGradient(deta, k, b.N, size), b.N)
+		if mode.Parts > 0 {
+			t.backwardApart(df, b.N, mode)
+			continue
+		}
+		du := t.Head.Backward(df, b.N)
 		if c := m.complements[i]; c != nil {
 			project(c, du, b.N)
 		}
 		t.du = du
 	}
-	for i := len(m.Towers) - 1; i >= 0; i-- {
+	for i := len(m.Towers) - 1; i >= 0 && mode.Parts == 0; i-- {
 		m.Towers[i].backward(m.Towers[i].du, m.Towers, b.N, mode.Defer)
 	}
 }
 
 // interceptGradients adds those of the last backward pass.
 func (m *Network[T]) interceptGradients() {
-	k := len(m.Free)
-	for i, v := range m.deta {
-		if m.Free[i%k] {
-			m.Intercept.Grad[i%k] += v
+	for j, free := range m.Free {
+		if !free {
+			continue
 		}
+		sum := m.Intercept.Grad[j]
+		for i := j; i < len(m.deta); i += len(m.Free) {
+			sum += m.deta[i]
+		}
+		m.Intercept.Grad[j] = sum
 	}
 }
 
@@ -59,8 +67,12 @@ func (t *Tower[T]) outputGradient(deta []T, k, n, size int) []T {
 	each := t.OutputPenalty(1, size)
 	for j := range w {
 		column, at := t.df[j*ld:][:n], t.Plan.Predictors[j%p]
-		for i := range column {
-			column[i] = deta[i*k+at]
+		if k == 1 {
+			copy(column, deta)
+		} else {
+			for i := range column {
+				column[i] = deta[i*k+at]
+			}
 		}
 		if t.Plan.OutputPenalty != 0 {
 			for i, f := range t.f[j*ld:][:n] {

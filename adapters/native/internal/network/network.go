@@ -140,18 +140,27 @@ func (m *Network[T]) Forward(b *Batch[T], mode nn.Mode, online bool) []T {
 		}
 	}
 	for i, t := range m.Towers {
-		t.hidden(b.X[i], b.Codes[i], m.Towers, b.N, mode)
-		if c := m.complements[i]; c != nil && online {
-			j := t.Plan.Predictors[0]
-			c.of(nn.Float64s(b.Structured[j]), b.N, m.Free[j])
-			t.projected = append(t.projected[:0], t.U...) // the layers still need theirs
-			t.U = t.projected
-			project(c, t.U, b.N)
-		}
-		t.f = t.dropout.Forward(t.Head.Forward(t.U, b.N, mode), b.N, mode)
+		t.f = t.dropout.Forward(m.heads(i, b, mode, online), b.N, mode)
 		t.AddTo(m.eta, k, b.N)
 	}
 	return m.eta
+}
+
+// heads is the output of tower i.
+func (m *Network[T]) heads(i int, b *Batch[T], mode nn.Mode, online bool) []T {
+	t := m.Towers[i]
+	if mode.Parts > 0 {
+		return t.forwardApart(b.X[i], b.N, mode)
+	}
+	t.hidden(b.X[i], b.Codes[i], m.Towers, b.N, mode)
+	if c := m.complements[i]; c != nil && online {
+		j := t.Plan.Predictors[0]
+		c.of(nn.Float64s(b.Structured[j]), b.N, m.Free[j])
+		t.projected = append(t.projected[:0], t.U...) // the layers still need theirs
+		t.U = t.projected
+		project(c, t.U, b.N)
+	}
+	return t.Head.Forward(t.U, b.N, mode)
 }
 
 // ForwardTowers runs the towers alone: their U, and the outputs that AddTo adds.

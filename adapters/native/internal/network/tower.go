@@ -27,6 +27,8 @@ type Tower[T kernel.Float] struct {
 	f         []T            // groups * predictors columns: the outputs
 	df        []T            // gradient in f
 	du, dx    []T            // gradients in U and x
+	parts     [][]group[T]   // that go apart
+	out       []T            // the heads' output in that mode
 }
 
 // reluNTop is n of ReLU-n.
@@ -167,8 +169,15 @@ func (t *Tower[T]) embeddedWidth() int {
 func (t *Tower[T]) AddTo(eta []T, k, n int) {
 	p, ld := len(t.Plan.Predictors), kernel.UnitStride[T](n)
 	for j := range t.dropout.Width {
-		at := t.Plan.Predictors[j%p]
-		for i, v := range t.f[j*ld:][:n] {
+		column, at := t.f[j*ld:][:n], t.Plan.Predictors[j%p]
+		if k == 1 { // by far the most frequent
+			sum := eta[:len(column)]
+			for i, v := range column {
+				sum[i] += v
+			}
+			continue
+		}
+		for i, v := range column {
 			eta[i*k+at] += v
 		}
 	}

@@ -195,6 +195,13 @@ func otherCases[T kernel.Float](add func(layerCase[T])) {
 			fused, &Dropout[T]{Width: 70, Run: 1, P: 0.3}, NewDense[T]("b", 2, 35, 2, false),
 		}}
 	}})
+	add(layerCase[T]{name: "chain of groups", in: 2, n: 8, mode: training, input: false, build: func() Layer[T] {
+		first, fused := NewDense[T]("a", 2, 1, 6, true), NewDense[T]("b", 2, 6, 4, true)
+		first.Relu, first.First, fused.Relu = true, true, true
+		return &Chain[T]{Width: 2, Layers: []Layer[T]{
+			first, &Dropout[T]{Width: 12, Run: 1, P: 0.3}, fused, &Activation[T]{Width: 8, F: Tanh}, NewDense[T]("c", 2, 4, 2, false),
+		}}
+	}})
 	add(layerCase[T]{name: "row-wise tensor product", in: 5, n: 4, mode: training, input: true, build: func() Layer[T] { return &product[T]{p: 3, q: 2} }})
 }
 

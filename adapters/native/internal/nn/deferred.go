@@ -42,14 +42,14 @@ func deferredOfDense[T kernel.Float](blocks []*Dense[T]) []func() {
 			}
 		})
 	}
-	for g := range d.dyRows {
+	for g := range d.back.dyRows {
 		if d.B.trained() {
 			each(func(b *Dense[T]) { b.addSums(g) })
 		}
 		if !d.W.trained() {
 			continue
 		}
-		for column := 0; column < d.OutEach; column += d.dyRows[g].PanelUnits() {
+		for column := 0; column < d.OutEach; column += d.back.dyRows[g].PanelUnits() {
 			for i := 0; i < d.In; i += rows {
 				each(func(b *Dense[T]) { b.addGradient(g, i, min(i+rows, d.In), column) })
 			}

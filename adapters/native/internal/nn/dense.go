@@ -18,16 +18,22 @@ type Dense[T kernel.Float] struct {
 	// First tells that nobody needs the gradient of the input.
 	First bool
 
-	mode   Mode
-	n      int // rows of the last pass
-	x, y   []T // of the last pass
-	dx, dy []T
+	mode     Mode
+	n        int // rows of the last pass
+	x, y, dy []T // of the last pass
+	back     *back[T]
+}
+
+// back is memory of a layer's backward pass, of no use when that of the layer before it is
+// through, unless gradients are deferred.
+type back[T kernel.Float] struct {
+	dx     []T
 	dyRows []kernel.Rows[T] // dy of each group as it was before the activation
 }
 
 // NewDense returns a layer of zeros.
 func NewDense[T kernel.Float](name string, groups, in, out int, bias bool) *Dense[T] {
-	d := &Dense[T]{G: groups, In: in, OutEach: out, W: NewParam[T](name+".weight", groups*in*out, true)}
+	d := &Dense[T]{G: groups, In: in, OutEach: out, W: NewParam[T](name+".weight", groups*in*out, true), back: &back[T]{}}
 	if bias {
 		d.B = NewParam[T](name+".bias", groups*out, false)
 	}
@@ -54,7 +60,7 @@ func (d *Dense[T]) Params() []*Param[T] {
 }
 
 func (d *Dense[T]) Replica() Layer[T] {
-	return &Dense[T]{G: d.G, In: d.In, OutEach: d.OutEach, W: d.W, B: d.B, Relu: d.Relu, First: d.First}
+	return &Dense[T]{G: d.G, In: d.In, OutEach: d.OutEach, W: d.W, B: d.B, Relu: d.Relu, First: d.First, back: &back[T]{}}
 }
 
 // which is one of the three products of a step.
@@ -100,9 +106,9 @@ func (d *Dense[T]) part(p which, g, i, j int) {
 		w.MulUnits(d.y[(g*d.OutEach+i)*ld:], d.x[g*d.In*ld:], d.n, bias, d.Relu)
 	case input:
 		w := kernel.Matrix[T]{Data: d.weights(g)[i*d.OutEach:], Rows: j - i, Cols: d.OutEach, RowStep: d.OutEach, ColStep: 1}
-		w.MulUnits(d.dx[(g*d.In+i)*ld:], d.dy[g*d.OutEach*ld:], d.n, nil, false)
+		w.MulUnits(d.back.dx[(g*d.In+i)*ld:], d.dy[g*d.OutEach*ld:], d.n, nil, false)
 	case gradient:
-		for at := 0; at < d.OutEach; at += d.dyRows[g].PanelUnits() {
+		for at := 0; at < d.OutEach; at += d.back.dyRows[g].PanelUnits() {
 			d.addGradient(g, i, j, at)
 		}
 	}
@@ -124,9 +130,9 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 	if d.First {
 		return nil
 	}
-	d.dx = kernel.Units(d.dx, d.G*d.In, n)
+	d.back.dx = kernel.Units(d.back.dx, d.G*d.In, n)
 	d.share(input, d.In)
-	return d.dx
+	return d.back.dx
 }
 
 // gradients takes dy back through the activation, in its place. Then it adds x'dy to the
@@ -143,12 +149,16 @@ func (d *Dense[T]) gradients() {
 		}
 		return
 	}
-	if len(d.dyRows) == 0 {
-		d.dyRows = make([]kernel.Rows[T], d.G)
+	if len(d.back.dyRows) == 0 {
+		d.back.dyRows = make([]kernel.Rows[T], d.G)
 	}
 	size := d.OutEach * kernel.UnitStride[T](d.n)
-	for g := range d.dyRows {
-		d.dyRows[g].Turn(d.dy[g*size:], mask, d.OutEach, d.n)
+	if d.First && d.In == 1 && !d.mode.Defer && d.W.trained() && d.B.trained() {
+		d.addOneInput(mask, size)
+		return
+	}
+	for g := range d.back.dyRows {
+		d.back.dyRows[g].Turn(d.dy[g*size:], mask, d.OutEach, d.n)
 		if mask != nil {
 			mask = mask[size:]
 		}
@@ -156,7 +166,7 @@ func (d *Dense[T]) gradients() {
 	if d.mode.Defer {
 		return
 	}
-	for g := range d.dyRows {
+	for g := range d.back.dyRows {
 		d.addSums(g)
 	}
 	if d.W.trained() {
@@ -164,10 +174,24 @@ func (d *Dense[T]) gradients() {
 	}
 }
 
+// addOneInput does all that gradients does for a layer of one input, of which nobody needs the
+// gradient: dy is of no use afterwards. size is that of a group's units.
+func (d *Dense[T]) addOneInput(mask []T, size int) {
+	ld := kernel.UnitStride[T](d.n)
+	for g := range d.back.dyRows {
+		var off []T
+		if mask != nil {
+			off = mask[g*size:]
+		}
+		i := g * d.OutEach
+		d.back.dyRows[g].AddOneInput(d.W.Grad[i:], d.B.Grad[i:], d.x[g*ld:], d.dy[g*size:], off, d.OutEach, d.n)
+	}
+}
+
 // addSums does so for the biases of group g.
 func (d *Dense[T]) addSums(g int) {
 	if d.B.trained() {
-		d.dyRows[g].AddSums(d.B.Grad[g*d.OutEach:][:d.OutEach])
+		d.back.dyRows[g].AddSums(d.B.Grad[g*d.OutEach:][:d.OutEach])
 	}
 }
 
@@ -175,5 +199,5 @@ func (d *Dense[T]) addSums(g int) {
 func (d *Dense[T]) addGradient(g, i, j, column int) {
 	ld := kernel.UnitStride[T](d.n)
 	grad := d.W.Grad[(g*d.In+i)*d.OutEach:][:(j-i)*d.OutEach]
-	d.dyRows[g].AddProduct(grad, d.OutEach, d.x[(g*d.In+i)*ld:], j-i, column)
+	d.back.dyRows[g].AddProduct(grad, d.OutEach, d.x[(g*d.In+i)*ld:], j-i, column)
 }

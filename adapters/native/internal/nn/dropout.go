@@ -10,6 +10,8 @@ type Dropout[T kernel.Float] struct {
 	P          float64
 	Seed       uint64
 
+	first, others int // runs of other groups, before the layer's own and in all
+
 	mode Mode
 	y    []T
 }
@@ -17,7 +19,7 @@ type Dropout[T kernel.Float] struct {
 func (d *Dropout[T]) Out() int            { return d.Width }
 func (d *Dropout[T]) Params() []*Param[T] { return nil }
 func (d *Dropout[T]) Replica() Layer[T] {
-	return &Dropout[T]{Width: d.Width, Run: d.Run, P: d.P, Seed: d.Seed}
+	return &Dropout[T]{Width: d.Width, Run: d.Run, P: d.P, Seed: d.Seed, first: d.first, others: d.others}
 }
 
 func (d *Dropout[T]) Forward(x []T, n int, m Mode) []T {
@@ -53,11 +55,11 @@ func (d *Dropout[T]) maskRuns(dst, src []T, n, from, to int) {
 	keep := T(1 / (1 - d.P))
 	limit := uint64(d.P * (1 << 53))
 	start := mix(d.Seed ^ mix(d.mode.Step))
-	runs, ld := d.Width/d.Run, kernel.UnitStride[T](n)
+	runs, ld := d.Width/d.Run+d.others, kernel.UnitStride[T](n)
 	for r := from; r < to; r++ {
 		for i := range n {
 			f := keep
-			if mix(start+uint64((d.mode.Row+i)*runs+r)*0x9e3779b97f4a7c15)>>11 < limit {
+			if mix(start+uint64((d.mode.Row+i)*runs+d.first+r)*0x9e3779b97f4a7c15)>>11 < limit {
 				f = 0
 			}
 			for k := r * d.Run; k < (r+1)*d.Run; k++ {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // Layer maps n rows of In columns to n rows of Out columns. Both lie column by column: n
@@ -42,6 +43,10 @@ type Mode struct {
 	// several replicas can go backward at once. Batch norm looks at the whole batch and has
 	// no such mode.
 	Defer bool
+	// Parts > 0: networks side by side go through all their layers apart from each other, in
+	// as many parts, which the workers of Pool share out; nil: the caller takes all.
+	Parts int
+	Pool  *taskpool.Pool
 }
 
 // Param is a block of numbers that training changes.
@@ -59,6 +64,19 @@ type Param[T kernel.Float] struct {
 // NewParam is a trained parameter of n zeros.
 func NewParam[T kernel.Float](name string, n int, decay bool) *Param[T] {
 	return &Param[T]{Name: name, Value: make([]T, n), Grad: make([]T, n), Decay: decay}
+}
+
+// group are the numbers of group g; nil if there is no such parameter.
+func (p *Param[T]) group(g, groups int) *Param[T] {
+	if p == nil {
+		return nil
+	}
+	size := len(p.Value) / groups
+	of := &Param[T]{Name: p.Name, Value: p.Value[g*size:][:size:size], Decay: p.Decay}
+	if p.Grad != nil {
+		of.Grad = p.Grad[g*size:][:size:size]
+	}
+	return of
 }
 
 // trained tells whether the parameter is there and has a gradient.

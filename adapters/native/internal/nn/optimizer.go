@@ -22,6 +22,9 @@ type Optimizer[T kernel.Float] struct {
 	Method   Method
 	Momentum float64 // of SGD
 	Decay    float64 // AdamW: per step and unit of rate; others: lambda/2 |w|^2 in the loss
+	// Shares > 1: workers take as many shares of all parameters, as they do of networks side by
+	// side, which then are in their caches; else parts as they come.
+	Shares int
 
 	Steps         int   // taken so far
 	First, Second [][]T // moments of each trained parameter
@@ -94,11 +97,19 @@ func (o *Optimizer[T]) Step(rate float64, pool *taskpool.Pool) {
 	o.Steps++
 	c1, c2 := 1-math.Pow(beta1, float64(o.Steps)), math.Sqrt(1-math.Pow(beta2, float64(o.Steps)))
 	const few = 8 // parts that one worker is done with before a second has begun
-	if pool == nil || len(o.parts) < few {
+	switch {
+	case pool == nil || len(o.parts) < few:
 		for _, p := range o.parts {
 			o.step(p, rate, c1, c2)
 		}
-	} else {
+	case o.Shares > 1:
+		pool.Each(o.Shares, func(i int) {
+			for k, p := range o.params {
+				n := len(p.Value)
+				o.step(part{k, i * n / o.Shares, (i + 1) * n / o.Shares}, rate, c1, c2)
+			}
+		})
+	default:
 		pool.Each(len(o.parts), func(i int) { o.step(o.parts[i], rate, c1, c2) })
 	}
 	for _, p := range o.params {
