@@ -57,5 +57,6 @@ func productTakesSource(n *graph.Node) bool {
 	if n.Key() == "MatMul" {
 		return withBias(n)
 	}
-	return oneProduct(n) && n.AttrInt("transA", 0) == 0
+	_, column := n.Resolved.(Column)
+	return oneProduct(n) && n.AttrInt("transA", 0) == 0 && !column
 }
