@@ -7,13 +7,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // Shared is an Evaluator that shares the rows of a call among goroutines, where they take long
 // enough. Between calls the goroutines look for work for some tenths of a millisecond before they
 // sleep, since to wake one takes as long as some hundred rows of a small network. Rows do not
-// depend on each other, so they have the bits of the Evaluator's own.
+// depend on each other, so they have the bits of the Evaluator's own. Of one row they compute parts
+// of each large layer, if such calls follow each other closely: GoEngine's weights are then in the
+// second caches of several processors.
 //
 // It is for one caller with a thousand rows at a time; concurrent calls take turns. Who has many
 // blocks of rows runs the Evaluator itself in as many goroutines.
@@ -23,12 +27,20 @@ type Shared struct {
 	turn    sync.Mutex
 	pool    *taskpool.Pool
 	took    time.Duration // that timedRows take one goroutine at most, as far as is known
+	row     rowEvaluator  // of, if a row is worth several goroutines
+	last    time.Time     // that a row was computed
+}
+
+// rowEvaluator is an Evaluator that can have parts of one row computed by others.
+type rowEvaluator interface {
+	RunRow(dst, inputs [][]float64, crew operator.Crew) error
 }
 
 const (
 	sharedRows = 256 // of a block: they stay in cache
 	timedRows  = 1024
-	worthwhile = 6 * time.Microsecond // a block that takes so long is worth another goroutine
+	worthwhile = 6 * time.Microsecond   // a block that takes so long is worth another goroutine
+	closely    = 100 * time.Microsecond // after so long who looks for work may sleep, and to wake it takes longer than a row
 )
 
 // NewShared shares rows among so many goroutines, the caller's among them; 0: GOMAXPROCS. Close
@@ -37,7 +49,11 @@ func NewShared(e Evaluator, n int) *Shared {
 	if n < 1 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	return &Shared{of: e, workers: n, pool: taskpool.New(n), took: math.MaxInt64}
+	s := &Shared{of: e, workers: n, pool: taskpool.New(n), took: math.MaxInt64}
+	if r, ours := e.(*engine.Runner); ours && r.WorthCrew && n > 1 {
+		s.row = r
+	}
+	return s
 }
 
 // Close ends the goroutines. A Run after it uses its caller's alone.
@@ -50,12 +66,26 @@ func (s *Shared) Close() {
 
 // Run is Evaluator's.
 func (s *Shared) Run(dst, inputs [][]float64, rows int) error {
-	if rows <= 1 { // nothing to share, and no memory to take for it
-		return s.of.Run(dst, inputs, rows)
+	if rows <= 1 { // nothing to cut, and no memory to take for it
+		return s.runRow(dst, inputs, rows)
 	}
 	return s.run(dst, inputs, nil, rows, func(dst, inputs [][]float64, _ [][]string, rows int) error {
 		return s.of.Run(dst, inputs, rows)
 	})
+}
+
+func (s *Shared) runRow(dst, inputs [][]float64, rows int) error {
+	if s.row == nil || rows < 1 || !s.turn.TryLock() {
+		return s.of.Run(dst, inputs, rows)
+	}
+	defer s.turn.Unlock()
+	var crew operator.Crew
+	if s.pool != nil && time.Since(s.last) < closely {
+		crew = s.pool
+	}
+	err := s.row.RunRow(dst, inputs, crew)
+	s.last = time.Now()
+	return err
 }
 
 // RunTexts is TextEvaluator's; an error if the Evaluator is none.

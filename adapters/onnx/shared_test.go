@@ -2,13 +2,20 @@ package onnx_test
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/adapters/onnx/onnxtest"
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // waits takes its time for each row, and fails at some.
@@ -121,4 +128,84 @@ func TestShared(t *testing.T) {
 			t.Errorf("%d workers, closed: other bits, or %v", workers, err)
 		}
 	}
+}
+
+// TestSharedRow: one row of a network whose layers are shared has the bits of one goroutine,
+// whether calls follow each other closely or not, from several callers and when it is closed.
+func TestSharedRow(t *testing.T) {
+	g, err := onnx.LoadFile(wideNetwork(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := onnx.GoEngine{Precision: onnx.Single, NoMatrixUnits: true}.Prepare(g, []string{"y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 300
+	r := rand.New(rand.NewPCG(3, 9))
+	x, want := make([]float64, 30*rows), make([]float64, rows)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	if err := e.Run([][]float64{want}, [][]float64{x}, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{1, 2, 3} {
+		s := onnx.NewShared(e, workers)
+		all := func() {
+			got := make([]float64, rows)
+			for i := range got {
+				if err := s.Run([][]float64{got[i : i+1]}, [][]float64{x[30*i : 30*(i+1)]}, 1); err != nil {
+					t.Error(err)
+				}
+				if i%100 == 99 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d workers: other bits", workers)
+			}
+		}
+		all()
+		var callers sync.WaitGroup
+		for range 3 {
+			callers.Go(all)
+		}
+		callers.Wait()
+		s.Close()
+		all()
+	}
+}
+
+// wideNetwork is a file of a network whose weights, of float32, are 1.6 MB.
+func wideNetwork(t *testing.T) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 9))
+	b := onnxpb.NewBuilder(13)
+	b.AddInput("x", graphtest.TFloat, onnxpb.Rows, 30)
+	widths, at := []int{30, 512, 512, 256, 1}, "x"
+	for i, n := range widths[1:] {
+		k := widths[i]
+		w := make([]float64, n*k)
+		for j := range w {
+			w[j] = rng.NormFloat64() / math.Sqrt(float64(k))
+		}
+		layer := fmt.Sprint("layer", i)
+		b.AddInit(layer, []int{n, k}, w...)
+		to := layer + "y"
+		if i == len(widths)-2 {
+			to = "y"
+		}
+		b.AddNode("Gemm", graphtest.In(at, layer), to, onnxpb.Int("transB", 1))
+		if at = to; to != "y" {
+			b.AddNode("Relu", graphtest.In(to), layer+"r")
+			at = layer + "r"
+		}
+	}
+	b.Output("y", graphtest.TFloat, onnxpb.Rows, 1)
+	path := filepath.Join(t.TempDir(), "wide.onnx")
+	if err := os.WriteFile(path, graphtest.Bytes(t, b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

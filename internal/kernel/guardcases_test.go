@@ -46,6 +46,10 @@ func tiles[T Float](run func(*tile), s isa) cases {
 							}
 							if relu == 1 {
 								t.ahead = uintptr(t.c) // and what is behind it: no fetch fails
+							} else if k > 0 { // the same products again
+								again := place[Step](g, 2)
+								clear(again)
+								t.starts, t.steps = at(again, 0), bytesOf[Step](len(again))
 							}
 							run(&t)
 						})
@@ -99,6 +103,10 @@ func packs[T Float](run func(*pack), s isa) cases {
 						ld := cols + g.rng.IntN(3)
 						p := pack{rows: uintptr(rows), cols: uintptr(cols), ss: bytesOf[T](ld)}
 						p.src, p.dst = at(numbers[T](g, extent(rows, cols, ld)), 0), at(place[T](g, rows*panelWidth[T](s, cols)), 0)
+						if ds := panelWidth[T](s, cols) - g.rng.IntN(3); cols%2 == 0 { // rows that overlap
+							p.ds = bytesOf[T](ds)
+							p.dst = at(place[T](g, extent(rows, panelWidth[T](s, cols), ds)), 0)
+						}
 						if weighted {
 							p.w = at(numbers[T](g, rows), 0)
 						}

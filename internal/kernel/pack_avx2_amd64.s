@@ -13,6 +13,7 @@ TEXT ·packF64AVX2(SB), NOSPLIT, $0-8
 	MOVQ 24(DI), R8
 	MOVQ 40(DI), R9
 	MOVQ (DI), R10
+	MOVQ 48(DI), R11
 	TESTQ R8, R8
 	JEQ done
 	CMPQ CX, $4
@@ -22,6 +23,9 @@ TEXT ·packF64AVX2(SB), NOSPLIT, $0-8
 	NEGQ CX
 	LEAQ masks<>+32(SB), AX
 	VMOVDQU (AX)(CX*1), Y15
+	MOVQ $64, AX
+	TESTQ R11, R11
+	CMOVQEQ AX, R11
 	TESTQ R9, R9
 	JNE pack2_weighted
 pack2_loop:
@@ -30,7 +34,7 @@ pack2_loop:
 	VMOVUPD Y0, (R10)
 	VMOVUPD Y1, 32(R10)
 	ADDQ DX, SI
-	ADDQ $64, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack2_loop
 	VZEROUPPER
@@ -45,7 +49,7 @@ pack2_weighted:
 	VMOVUPD Y0, (R10)
 	VMOVUPD Y1, 32(R10)
 	ADDQ DX, SI
-	ADDQ $64, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack2_weighted
 	VZEROUPPER
@@ -55,13 +59,16 @@ narrow:
 	NEGQ CX
 	LEAQ masks<>+32(SB), AX
 	VMOVDQU (AX)(CX*1), Y15
+	MOVQ $32, AX
+	TESTQ R11, R11
+	CMOVQEQ AX, R11
 	TESTQ R9, R9
 	JNE pack1_weighted
 pack1_loop:
 	VMASKMOVPD (SI), Y15, Y0
 	VMOVUPD Y0, (R10)
 	ADDQ DX, SI
-	ADDQ $32, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack1_loop
 	VZEROUPPER
@@ -73,7 +80,7 @@ pack1_weighted:
 	VMULPD Y2, Y0, Y0
 	VMOVUPD Y0, (R10)
 	ADDQ DX, SI
-	ADDQ $32, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack1_weighted
 	VZEROUPPER
@@ -90,6 +97,7 @@ TEXT ·packF32AVX2(SB), NOSPLIT, $0-8
 	MOVQ 24(DI), R8
 	MOVQ 40(DI), R9
 	MOVQ (DI), R10
+	MOVQ 48(DI), R11
 	TESTQ R8, R8
 	JEQ done
 	CMPQ CX, $8
@@ -99,6 +107,9 @@ TEXT ·packF32AVX2(SB), NOSPLIT, $0-8
 	NEGQ CX
 	LEAQ masks<>+32(SB), AX
 	VMOVDQU (AX)(CX*1), Y15
+	MOVQ $64, AX
+	TESTQ R11, R11
+	CMOVQEQ AX, R11
 	TESTQ R9, R9
 	JNE pack2_weighted
 pack2_loop:
@@ -107,7 +118,7 @@ pack2_loop:
 	VMOVUPS Y0, (R10)
 	VMOVUPS Y1, 32(R10)
 	ADDQ DX, SI
-	ADDQ $64, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack2_loop
 	VZEROUPPER
@@ -122,7 +133,7 @@ pack2_weighted:
 	VMOVUPS Y0, (R10)
 	VMOVUPS Y1, 32(R10)
 	ADDQ DX, SI
-	ADDQ $64, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack2_weighted
 	VZEROUPPER
@@ -132,13 +143,16 @@ narrow:
 	NEGQ CX
 	LEAQ masks<>+32(SB), AX
 	VMOVDQU (AX)(CX*1), Y15
+	MOVQ $32, AX
+	TESTQ R11, R11
+	CMOVQEQ AX, R11
 	TESTQ R9, R9
 	JNE pack1_weighted
 pack1_loop:
 	VMASKMOVPS (SI), Y15, Y0
 	VMOVUPS Y0, (R10)
 	ADDQ DX, SI
-	ADDQ $32, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack1_loop
 	VZEROUPPER
@@ -150,7 +164,7 @@ pack1_weighted:
 	VMULPS Y2, Y0, Y0
 	VMOVUPS Y0, (R10)
 	ADDQ DX, SI
-	ADDQ $32, R10
+	ADDQ R11, R10
 	DECQ R8
 	JNE pack1_weighted
 	VZEROUPPER

@@ -13,10 +13,14 @@ TEXT ·packF64NEON(SB), NOSPLIT, $0-8
 	MOVD 24(R0), R8
 	MOVD 40(R0), R9
 	MOVD (R0), R10
+	MOVD 48(R0), R11
 	CBZ R8, done
 	CMP $4, R3
 	BLE narrow
 	SUB $4, R3
+	CBNZ R11, pack2_apart
+	MOVD $64, R11
+pack2_apart:
 	CMP $4, R3
 	BNE pack2
 	CBNZ R9, pack2_whole_weighted
@@ -26,7 +30,7 @@ pack2_whole_loop:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_whole_loop
 	RET
@@ -41,7 +45,7 @@ pack2_whole_weighted:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_whole_weighted
 	RET
@@ -68,7 +72,7 @@ done_2:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_part_loop
 	RET
@@ -96,11 +100,14 @@ done_5:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_part_weighted
 	RET
 narrow:
+	CBNZ R11, pack1_apart
+	MOVD $32, R11
+pack1_apart:
 	CMP $4, R3
 	BNE pack1
 	CBNZ R9, pack1_whole_weighted
@@ -108,7 +115,7 @@ pack1_whole_loop:
 	FLDPQ (R4), (F0, F1)
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_whole_loop
 	RET
@@ -119,7 +126,7 @@ pack1_whole_weighted:
 	WORD $0x4fc89021 // fmul v1.2d, v1.2d, v8.d[0]
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_whole_weighted
 	RET
@@ -144,7 +151,7 @@ low_9:
 done_8:
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_part_loop
 	RET
@@ -168,7 +175,7 @@ done_11:
 	WORD $0x4fc89021 // fmul v1.2d, v1.2d, v8.d[0]
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_part_weighted
 	RET
@@ -184,10 +191,14 @@ TEXT ·packF32NEON(SB), NOSPLIT, $0-8
 	MOVD 24(R0), R8
 	MOVD 40(R0), R9
 	MOVD (R0), R10
+	MOVD 48(R0), R11
 	CBZ R8, done
 	CMP $8, R3
 	BLE narrow
 	SUB $8, R3
+	CBNZ R11, pack2_apart
+	MOVD $64, R11
+pack2_apart:
 	CMP $8, R3
 	BNE pack2
 	CBNZ R9, pack2_whole_weighted
@@ -197,7 +208,7 @@ pack2_whole_loop:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_whole_loop
 	RET
@@ -212,7 +223,7 @@ pack2_whole_weighted:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_whole_weighted
 	RET
@@ -245,7 +256,7 @@ done_14:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_part_loop
 	RET
@@ -277,11 +288,14 @@ done_18:
 	FSTPQ (F0, F1), (R10)
 	FSTPQ (F2, F3), 32(R10)
 	ADD R5, R4
-	ADD $64, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack2_part_weighted
 	RET
 narrow:
+	CBNZ R11, pack1_apart
+	MOVD $32, R11
+pack1_apart:
 	CMP $8, R3
 	BNE pack1
 	CBNZ R9, pack1_whole_weighted
@@ -289,7 +303,7 @@ pack1_whole_loop:
 	FLDPQ (R4), (F0, F1)
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_whole_loop
 	RET
@@ -300,7 +314,7 @@ pack1_whole_weighted:
 	WORD $0x4f889021 // fmul v1.4s, v1.4s, v8.s[0]
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_whole_weighted
 	RET
@@ -331,7 +345,7 @@ low_23:
 done_22:
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_part_loop
 	RET
@@ -359,7 +373,7 @@ done_26:
 	WORD $0x4f889021 // fmul v1.4s, v1.4s, v8.s[0]
 	FSTPQ (F0, F1), (R10)
 	ADD R5, R4
-	ADD $32, R10
+	ADD R11, R10
 	SUB $1, R8
 	CBNZ R8, pack1_part_weighted
 	RET

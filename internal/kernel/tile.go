@@ -19,6 +19,10 @@ type tile struct {
 	cols   uintptr        // 1 to two vectors
 	relu   uintptr        // not 0: negative results become 0
 	ahead  uintptr        // memory to fetch meanwhile, a line of the cache for each of the k; 0: none
+	// Where the sums go on, with k more columns of A and rows of B each time, of type Step: values
+	// behind a and b.
+	starts unsafe.Pointer
+	steps  uintptr // bytes of them
 }
 
 // fetchingHeight is the least height of a tile that fetches memory, in the assembly too.
@@ -52,6 +56,7 @@ type pack struct {
 	rows uintptr
 	cols uintptr // 1 to two vectors
 	w    unsafe.Pointer
+	ds   uintptr // bytes between rows of dst; 0: one follows the other
 }
 
 // tileColumn computes m rows of a column of tiles. t is what the first tile needs, except

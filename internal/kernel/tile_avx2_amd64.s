@@ -78,6 +78,7 @@ tile6x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -116,6 +117,20 @@ tile6x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile6x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile6x2_loop
 tile6x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -207,6 +222,7 @@ tile6x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -238,6 +254,20 @@ tile6x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile6x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile6x1_loop
 tile6x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -313,6 +343,7 @@ tile4x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -345,6 +376,20 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x2_loop
 tile4x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -414,6 +459,7 @@ tile4x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -441,6 +487,20 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x1_loop
 tile4x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -496,6 +556,7 @@ tile2x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x2_end
 	PCALIGN $32
@@ -512,6 +573,18 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x2_loop
 tile2x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -559,6 +632,7 @@ tile2x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x1_end
 	PCALIGN $32
@@ -572,6 +646,18 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x1_loop
 tile2x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -612,6 +698,7 @@ tile1x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x2_end
 	PCALIGN $32
@@ -625,6 +712,18 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x2_loop
 tile1x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -661,6 +760,7 @@ tile1x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x1_end
 	PCALIGN $32
@@ -672,6 +772,18 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x1_loop
 tile1x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -764,6 +876,7 @@ tile6x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -802,6 +915,20 @@ tile6x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile6x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile6x2_loop
 tile6x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -893,6 +1020,7 @@ tile6x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -924,6 +1052,20 @@ tile6x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile6x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile6x1_loop
 tile6x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -999,6 +1141,7 @@ tile4x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -1031,6 +1174,20 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x2_loop
 tile4x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1100,6 +1257,7 @@ tile4x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -1127,6 +1285,20 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x1_loop
 tile4x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1182,6 +1354,7 @@ tile2x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x2_end
 	PCALIGN $32
@@ -1198,6 +1371,18 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x2_loop
 tile2x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1245,6 +1430,7 @@ tile2x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x1_end
 	PCALIGN $32
@@ -1258,6 +1444,18 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x1_loop
 tile2x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1298,6 +1496,7 @@ tile1x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x2_end
 	PCALIGN $32
@@ -1311,6 +1510,18 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x2_loop
 tile1x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1347,6 +1558,7 @@ tile1x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x1_end
 	PCALIGN $32
@@ -1358,6 +1570,18 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x1_loop
 tile1x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX

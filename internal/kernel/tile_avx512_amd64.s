@@ -112,6 +112,7 @@ tile12x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -172,6 +173,22 @@ tile12x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile12x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	LEAQ (R10)(CX*1), R11
+	MOVQ 40(DI), CX
+	JMP tile12x2_loop
 tile12x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -289,6 +306,7 @@ tile12x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -336,6 +354,22 @@ tile12x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile12x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	LEAQ (R10)(CX*1), R11
+	MOVQ 40(DI), CX
+	JMP tile12x1_loop
 tile12x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -433,6 +467,7 @@ tile8x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -479,6 +514,21 @@ tile8x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile8x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	MOVQ 40(DI), CX
+	JMP tile8x2_loop
 tile8x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -564,6 +614,7 @@ tile8x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -601,6 +652,21 @@ tile8x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile8x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	MOVQ 40(DI), CX
+	JMP tile8x1_loop
 tile8x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -666,6 +732,7 @@ tile4x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -698,6 +765,20 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x2_loop
 tile4x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -751,6 +832,7 @@ tile4x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -778,6 +860,20 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x1_loop
 tile4x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -821,6 +917,7 @@ tile2x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x2_end
 	PCALIGN $32
@@ -837,6 +934,18 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x2_loop
 tile2x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -874,6 +983,7 @@ tile2x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x1_end
 	PCALIGN $32
@@ -887,6 +997,18 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x1_loop
 tile2x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -919,6 +1041,7 @@ tile1x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x2_end
 	PCALIGN $32
@@ -932,6 +1055,18 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x2_loop
 tile1x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -961,6 +1096,7 @@ tile1x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x1_end
 	PCALIGN $32
@@ -972,6 +1108,18 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $8, R8
+	ADDQ (DI), R8
+	IMULQ $8, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x1_loop
 tile1x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1092,6 +1240,7 @@ tile12x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -1152,6 +1301,22 @@ tile12x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile12x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	LEAQ (R10)(CX*1), R11
+	MOVQ 40(DI), CX
+	JMP tile12x2_loop
 tile12x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1269,6 +1434,7 @@ tile12x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -1316,6 +1482,22 @@ tile12x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile12x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	LEAQ (R10)(CX*1), R11
+	MOVQ 40(DI), CX
+	JMP tile12x1_loop
 tile12x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1413,6 +1595,7 @@ tile8x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -1459,6 +1642,21 @@ tile8x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile8x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	MOVQ 40(DI), CX
+	JMP tile8x2_loop
 tile8x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1544,6 +1742,7 @@ tile8x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	LEAQ (R9)(AX*1), R10
@@ -1581,6 +1780,21 @@ tile8x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile8x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	MOVQ 40(DI), CX
+	JMP tile8x1_loop
 tile8x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1646,6 +1860,7 @@ tile4x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -1678,6 +1893,20 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x2_loop
 tile4x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1731,6 +1960,7 @@ tile4x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	LEAQ (R12)(R12*2), AX
 	LEAQ (R8)(AX*1), R9
 	TESTQ CX, CX
@@ -1758,6 +1988,20 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile4x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	LEAQ (R12)(R12*2), CX
+	LEAQ (R8)(CX*1), R9
+	MOVQ 40(DI), CX
+	JMP tile4x1_loop
 tile4x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1801,6 +2045,7 @@ tile2x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x2_end
 	PCALIGN $32
@@ -1817,6 +2062,18 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x2_loop
 tile2x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1854,6 +2111,7 @@ tile2x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile2x1_end
 	PCALIGN $32
@@ -1867,6 +2125,18 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile2x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile2x1_loop
 tile2x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1899,6 +2169,7 @@ tile1x2_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x2_end
 	PCALIGN $32
@@ -1912,6 +2183,18 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x2_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x2_loop
 tile1x2_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX
@@ -1941,6 +2224,7 @@ tile1x1_begin:
 	MOVQ 24(DI), SI
 	MOVQ 32(DI), DX
 	MOVQ 40(DI), CX
+	XORQ R15, R15
 	TESTQ CX, CX
 	JEQ tile1x1_end
 	PCALIGN $32
@@ -1952,6 +2236,18 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
+	CMPQ R15, 120(DI)
+	JEQ tile1x1_end
+	MOVQ 112(DI), CX
+	MOVQ (CX)(R15*1), R8
+	MOVQ 8(CX)(R15*1), SI
+	ADDQ $16, R15
+	IMULQ $4, R8
+	ADDQ (DI), R8
+	IMULQ $4, SI
+	ADDQ 24(DI), SI
+	MOVQ 40(DI), CX
+	JMP tile1x1_loop
 tile1x1_end:
 	MOVQ 64(DI), AX
 	MOVQ 72(DI), BX

@@ -182,6 +182,7 @@ tile6x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	ADD R9, R15, R16
@@ -226,6 +227,21 @@ tile6x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x2_loop
 tile6x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile6x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile6x2_loop
+tile6x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -505,6 +521,7 @@ tile6x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	ADD R9, R15, R16
@@ -536,6 +553,21 @@ tile6x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x1_loop
 tile6x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile6x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile6x1_loop
+tile6x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -757,6 +789,7 @@ tile4x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	CBZ R13, tile4x2_end
@@ -789,6 +822,21 @@ tile4x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x2_loop
 tile4x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile4x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile4x2_loop
+tile4x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -984,6 +1032,7 @@ tile4x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	CBZ R13, tile4x1_end
@@ -1007,6 +1056,21 @@ tile4x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x1_loop
 tile4x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile4x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile4x1_loop
+tile4x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -1148,6 +1212,7 @@ tile2x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile2x2_end
 	PCALIGN $16
 tile2x2_loop:
@@ -1168,6 +1233,21 @@ tile2x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x2_loop
 tile2x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile2x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile2x2_loop
+tile2x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -1279,6 +1359,7 @@ tile2x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile2x1_end
 	PCALIGN $16
 tile2x1_loop:
@@ -1294,6 +1375,21 @@ tile2x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x1_loop
 tile2x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile2x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile2x1_loop
+tile2x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -1378,6 +1474,7 @@ tile1x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile1x2_end
 	PCALIGN $16
 tile1x2_loop:
@@ -1393,6 +1490,21 @@ tile1x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x2_loop
 tile1x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile1x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile1x2_loop
+tile1x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -1462,6 +1574,7 @@ tile1x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile1x1_end
 	PCALIGN $16
 tile1x1_loop:
@@ -1474,6 +1587,21 @@ tile1x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x1_loop
 tile1x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile1x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<3, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<3, R11
+	MOVD 40(R0), R13
+	JMP tile1x1_loop
+tile1x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -1706,6 +1834,7 @@ tile6x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	ADD R9, R15, R16
@@ -1750,6 +1879,21 @@ tile6x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x2_loop
 tile6x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile6x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile6x2_loop
+tile6x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -2081,6 +2225,7 @@ tile6x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	ADD R9, R15, R16
@@ -2112,6 +2257,21 @@ tile6x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x1_loop
 tile6x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile6x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile6x1_loop
+tile6x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -2377,6 +2537,7 @@ tile4x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	CBZ R13, tile4x2_end
@@ -2409,6 +2570,21 @@ tile4x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x2_loop
 tile4x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile4x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile4x2_loop
+tile4x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -2640,6 +2816,7 @@ tile4x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	ADD R9, R9, R14
 	ADD R9, R14, R15
 	CBZ R13, tile4x1_end
@@ -2663,6 +2840,21 @@ tile4x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x1_loop
 tile4x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile4x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile4x1_loop
+tile4x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -2832,6 +3024,7 @@ tile2x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile2x2_end
 	PCALIGN $16
 tile2x2_loop:
@@ -2852,6 +3045,21 @@ tile2x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x2_loop
 tile2x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile2x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile2x2_loop
+tile2x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -2983,6 +3191,7 @@ tile2x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile2x1_end
 	PCALIGN $16
 tile2x1_loop:
@@ -2998,6 +3207,21 @@ tile2x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x1_loop
 tile2x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile2x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile2x1_loop
+tile2x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -3098,6 +3322,7 @@ tile1x2_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile1x2_end
 	PCALIGN $16
 tile1x2_loop:
@@ -3113,6 +3338,21 @@ tile1x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x2_loop
 tile1x2_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile1x2_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile1x2_loop
+tile1x2_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2
@@ -3194,6 +3434,7 @@ tile1x1_begin:
 	MOVD 24(R0), R11
 	MOVD 32(R0), R12
 	MOVD 40(R0), R13
+	MOVD ZR, R21
 	CBZ R13, tile1x1_end
 	PCALIGN $16
 tile1x1_loop:
@@ -3206,6 +3447,21 @@ tile1x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x1_loop
 tile1x1_end:
+	MOVD 120(R0), R7
+	CMP R7, R21
+	BEQ tile1x1_sums
+	MOVD 112(R0), R7
+	ADD R21, R7
+	ADD $16, R21
+	MOVD.P 8(R7), R22
+	MOVD (R0), R8
+	ADD R22<<2, R8
+	MOVD.P 8(R7), R22
+	MOVD 24(R0), R11
+	ADD R22<<2, R11
+	MOVD 40(R0), R13
+	JMP tile1x1_loop
+tile1x1_sums:
 	MOVD 64(R0), R4
 	MOVD 72(R0), R5
 	MOVD 96(R0), R2

@@ -28,6 +28,9 @@ const (
 	// poolLooks is how often a goroutine looks for work, or for the end of the others', before
 	// it sleeps: some tenths of a millisecond.
 	poolLooks = 1000
+	// poolWatches is how often it reads the state at each look: less than what it takes to let
+	// others run.
+	poolWatches = 50
 )
 
 // New starts n - 1 helpers of the caller, nil if that is none. Close ends them.
@@ -40,6 +43,14 @@ func New(n int) *Pool {
 		go p.help()
 	}
 	return p
+}
+
+// Size is the number of goroutines, the caller's among them.
+func (p *Pool) Size() int {
+	if p == nil {
+		return 1
+	}
+	return cap(p.wake) + 1
 }
 
 // Close ends the helpers, now or when they next look.
@@ -69,9 +80,25 @@ func (p *Pool) Each(n int, f func(i int)) {
 	}
 	p.work()
 	p.state.Add(^uint64(poolOpen - 1)) // minus poolOpen: nobody joins any more
-	for looks := 0; p.state.Load()%poolOpen > 0; looks++ {
-		rest(looks)
+	for looks := 0; ; looks++ {
+		s := p.state.Load()
+		if s%poolOpen == 0 {
+			return
+		}
+		if !p.changes(s) {
+			rest(looks)
+		}
 	}
+}
+
+// changes waits a moment for the state to be another than s, and tells whether it is.
+func (p *Pool) changes(s uint64) bool {
+	for range poolWatches {
+		if p.state.Load() != s {
+			return true
+		}
+	}
+	return false
 }
 
 // rest lets other goroutines run; after many looks it sleeps a little.
@@ -102,7 +129,9 @@ func (p *Pool) help() {
 				seen, looks = s/poolPhase, 0
 			}
 		case looks < poolLooks:
-			runtime.Gosched()
+			if !p.changes(s) {
+				runtime.Gosched()
+			}
 		default:
 			p.sleeping.Add(1)
 			if s = p.state.Load(); s&poolOpen != 0 && s/poolPhase != seen {

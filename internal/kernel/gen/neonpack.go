@@ -13,6 +13,7 @@ func neonPacks(s *source) {
 		s.field(packRows, "R8")
 		s.field(packW, "R9")
 		s.field(packDst, "R10")
+		s.field(packDS, "R11")
 		s.op("CBZ", "R8", "done")
 		s.op("CMP", imm(s.lanes()), "R3")
 		s.op("BLE", "narrow")
@@ -26,6 +27,10 @@ func neonPacks(s *source) {
 }
 
 func (s neon) pack(vectors int) {
+	apart := fmt.Sprintf("pack%d_apart", vectors)
+	s.op("CBNZ", "R11", apart)
+	s.op("MOVD", imm(vectors*neonBytes), "R11")
+	s.label(apart)
 	s.wholeOrPart(fmt.Sprintf("pack%d", vectors), func(whole bool) {
 		name := fmt.Sprintf("pack%d_part", vectors)
 		if whole {
@@ -57,7 +62,7 @@ func (s neon) packLoop(loop string, vectors int, whole, weighted bool) {
 		s.store(2*j, 2*j+1, j*neonBytes, "R10")
 	}
 	s.op("ADD", "R5", "R4")
-	s.op("ADD", imm(vectors*neonBytes), "R10")
+	s.op("ADD", "R11", "R10")
 	s.op("SUB", "$1", "R8")
 	s.op("CBNZ", "R8", loop)
 	s.ret()

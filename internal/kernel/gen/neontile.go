@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Rows of a tile, in falling order; as in AVX2.
 var neonHeights = []int{6, 4, 2, 1}
@@ -83,8 +86,26 @@ func (s neon) tile(rows, vectors int) {
 	s.field(tileB, "R11")
 	s.field(tileBS, "R12")
 	s.field(tileK, "R13")
+	s.op("MOVD", "ZR", "R21") // bytes of starts that are done
 	s.products(name, rows, vectors)
+	s.field(tileSteps, "R7")
+	s.op("CMP", "R7", "R21")
+	s.op("BEQ", name+"_sums")
+	s.field(tileStarts, "R7")
+	s.op("ADD", "R21", "R7")
+	s.op("ADD", "$16", "R21")
+	for _, at := range []struct {
+		register string
+		field    int
+	}{{"R8", tileA}, {"R11", tileB}} {
+		s.op("MOVD.P", "8(R7)", "R22")
+		s.field(at.field, at.register)
+		s.op("ADD", fmt.Sprintf("R22<<%d", bits.TrailingZeros(uint(s.size()))), at.register)
+	}
+	s.field(tileK, "R13")
+	s.op("JMP", name+"_loop")
 
+	s.label(name + "_sums")
 	s.field(tileC, "R4")
 	s.field(tileCS, "R5")
 	s.field(tileRelu, "R2")

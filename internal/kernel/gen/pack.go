@@ -10,6 +10,7 @@ const (
 	packRows            // how many
 	packCols            // 1 to two vectors
 	packW               // weights of the rows, or nil
+	packDS              // bytes between rows of the panel, or 0: one follows the other
 )
 
 // packs writes both precisions of an instruction set.
@@ -23,6 +24,7 @@ func packs(s *source, set isa) {
 		s.op("MOVQ", mem(packRows, "DI"), "R8")
 		s.op("MOVQ", mem(packW, "DI"), "R9")
 		s.op("MOVQ", mem(packDst, "DI"), "R10")
+		s.op("MOVQ", mem(packDS, "DI"), "R11")
 		s.op("TESTQ", "R8", "R8")
 		s.op("JEQ", "done")
 		s.op("CMPQ", "CX", imm(v.lanes()))
@@ -42,6 +44,9 @@ func packs(s *source, set isa) {
 func (s *source) pack(v vector, vectors int) {
 	name := fmt.Sprintf("pack%d", vectors)
 	s.tailMask(v)
+	s.op("MOVQ", imm(vectors*v.bytes), "AX")
+	s.op("TESTQ", "R11", "R11")
+	s.op("CMOVQEQ", "AX", "R11")
 	s.op("TESTQ", "R9", "R9")
 	s.op("JNE", name+"_weighted")
 	for _, weighted := range []bool{false, true} {
@@ -64,7 +69,7 @@ func (s *source) pack(v vector, vectors int) {
 			s.store(v, j, mem(j*v.bytes, "R10"), false)
 		}
 		s.op("ADDQ", "DX", "SI")
-		s.op("ADDQ", imm(vectors*v.bytes), "R10")
+		s.op("ADDQ", "R11", "R10")
 		s.op("DECQ", "R8")
 		s.op("JNE", loop)
 		s.finish()

@@ -4,20 +4,22 @@ import "fmt"
 
 // Offsets of the fields of kernel.tile.
 const (
-	tileA     = 8 * iota // element (0, 0) of A
-	tileRS               // bytes between rows of A
-	tileKS               // bytes between columns of A
-	tileB                // packed panel of B
-	tileBS               // bytes between rows of the panel
-	tileK                // length of the sums
-	tileX                // initial values, or nil for 0
-	tileXS               // bytes between their rows
-	tileC                // result
-	tileCS               // bytes between its rows
-	tileRows             // one of the heights
-	tileCols             // 1 to two vectors
-	tileRelu             // not 0: negative results become 0
-	tileAhead            // memory to fetch meanwhile, or 0
+	tileA      = 8 * iota // element (0, 0) of A
+	tileRS                // bytes between rows of A
+	tileKS                // bytes between columns of A
+	tileB                 // packed panel of B
+	tileBS                // bytes between rows of the panel
+	tileK                 // length of the sums
+	tileX                 // initial values, or nil for 0
+	tileXS                // bytes between their rows
+	tileC                 // result
+	tileCS                // bytes between its rows
+	tileRows              // one of the heights
+	tileCols              // 1 to two vectors
+	tileRelu              // not 0: negative results become 0
+	tileAhead             // memory to fetch meanwhile, or 0
+	tileStarts            // where the sums go on: values behind A and B for each further step
+	tileSteps             // bytes of them
 )
 
 // tiles writes both precisions of an instruction set.
@@ -112,12 +114,16 @@ func (s *source) tile(v vector, rows, vectors int) {
 	s.op("MOVQ", mem(tileB, "DI"), "SI")
 	s.op("MOVQ", mem(tileBS, "DI"), "DX")
 	s.op("MOVQ", mem(tileK, "DI"), "CX")
-	if groups > 1 {
-		s.op("LEAQ", "(R12)(R12*2)", "AX")
+	s.op("XORQ", "R15", "R15") // bytes of starts that are done
+	lower := func(by string) { // rows of A
+		if groups > 1 {
+			s.op("LEAQ", "(R12)(R12*2)", by)
+		}
+		for i := 1; i < groups; i++ {
+			s.op("LEAQ", fmt.Sprintf("(%s)(%s*1)", pointer[i-1], by), pointer[i])
+		}
 	}
-	for i := 1; i < groups; i++ {
-		s.op("LEAQ", fmt.Sprintf("(%s)(AX*1)", pointer[i-1]), pointer[i])
-	}
+	lower("AX")
 	s.op("TESTQ", "CX", "CX")
 	s.op("JEQ", name+"_end")
 	fetches := rows >= fetchingHeight
@@ -153,6 +159,22 @@ func (s *source) tile(v vector, rows, vectors int) {
 	s.op("ADDQ", "DX", "SI")
 	s.op("DECQ", "CX")
 	s.op("JNE", name+"_loop")
+	s.op("CMPQ", "R15", mem(tileSteps, "DI"))
+	s.op("JEQ", name+"_end")
+	s.op("MOVQ", mem(tileStarts, "DI"), "CX")
+	s.op("MOVQ", "(CX)(R15*1)", "R8")
+	s.op("MOVQ", "8(CX)(R15*1)", "SI")
+	s.op("ADDQ", "$16", "R15")
+	for _, at := range []struct {
+		register string
+		field    int
+	}{{"R8", tileA}, {"SI", tileB}} {
+		s.op("IMULQ", imm(v.size()), at.register)
+		s.op("ADDQ", mem(at.field, "DI"), at.register)
+	}
+	lower("CX")
+	s.op("MOVQ", mem(tileK, "DI"), "CX")
+	s.op("JMP", name+"_loop")
 
 	s.label(name + "_end")
 	s.op("MOVQ", mem(tileC, "DI"), "AX")

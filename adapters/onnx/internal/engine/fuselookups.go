@@ -22,11 +22,20 @@ func (f *fusion) lookups(n *graph.Node) bool {
 		if g != nil && !isLookup(g) {
 			g = nil
 		}
-		if parts = append(parts, g); g == nil {
-			inputs = append(inputs, v)
+		if g == nil {
+			inputs, parts = append(inputs, v), append(parts, operator.Lookup{})
 			continue
 		}
-		inputs, gathers = append(inputs, g.Inputs...), append(gathers, g)
+		inputs, gathers = append(inputs, g.Inputs[0]), append(gathers, g)
+		codes, column := g.Inputs[1], 0
+		if c := f.into(codes, "Gather"); c != nil && isColumn(c) {
+			gathers = append(gathers, c)
+			codes, column = c.Inputs[0], int(c.Inputs[1].Const.I[0])
+			if column < 0 {
+				column += codes.Shape[1]
+			}
+		}
+		inputs, parts = append(inputs, codes), append(parts, operator.Lookup{Gather: g, Column: column})
 	}
 	if len(gathers) == 0 {
 		return false
@@ -41,4 +50,11 @@ func isLookup(g *graph.Node) bool {
 	at, ok := g.Resolved.(int)
 	table, index := g.Inputs[0], g.Inputs[1]
 	return ok && at == 0 && table.Const != nil && len(table.Shape) == 2 && len(index.Shape) == 1 && index.Shape[0] == graph.Batch && running(index)
+}
+
+// isColumn: one column of a matrix of codes.
+func isColumn(g *graph.Node) bool {
+	at, ok := g.Resolved.(int)
+	codes, j := g.Inputs[0], g.Inputs[1]
+	return ok && at == 1 && j.Const != nil && len(j.Shape) == 0 && len(codes.Shape) == 2 && codes.Shape[0] == graph.Batch && running(codes)
 }

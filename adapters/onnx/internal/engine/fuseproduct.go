@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // product is rows times constant weights, plus a number for each column.
@@ -200,4 +201,20 @@ func (f *fusion) normBefore(n *graph.Node) bool {
 	with := p.into(p.node)
 	with.Inputs[0] = n.Inputs[0]
 	return f.replace(with, p.node, n)
+}
+
+// column joins a product with the Slice of one column before it, where networks of one column each
+// begin.
+func (f *fusion) column(n *graph.Node) bool {
+	p, s := productOf(n), f.into(n.Inputs[0], "Slice")
+	if p == nil || p.k != 1 || s == nil || n.AttrInt("transA", 0) != 0 {
+		return false
+	}
+	c, ok := operator.ColumnOf(s)
+	if !ok {
+		return false
+	}
+	with := p.into(n)
+	with.Inputs[0], with.Resolved = s.Inputs[0], c
+	return f.replace(with, n, s)
 }

@@ -41,6 +41,8 @@ func (f *fusion) join(n *graph.Node) bool {
 		return f.silu(n) || f.gelu(n)
 	case "Add":
 		return f.bias(n)
+	case "Gemm":
+		return f.column(n)
 	case "Concat":
 		return f.lookups(n)
 	case "BatchNormalization":

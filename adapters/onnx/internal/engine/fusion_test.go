@@ -113,7 +113,28 @@ func TestJoined(t *testing.T) {
 			b.AddNode("Gather", graphtest.In("w45", "i0"), "e0")
 			b.AddNode("Gather", graphtest.In("w53", "i3"), "e3")
 			b.AddNode("Concat", graphtest.In("e0", "x", "e3"), "y", onnxpb.Int("axis", 1))
-		}, []string{"Abs", "Clip", "Cast", "Gather", "Gather", "Concat"}, 12},
+		}, []string{"Abs", "Clip", "Cast", "Concat"}, 12},
+		{"products of a column", func(b *onnxpb.Builder) {
+			for name, k := range map[string]int64{"second": 2, "third": 3, "last": -1, "end": 1 << 40, "axis": 1} {
+				b.AddInts(name, k)
+			}
+			b.AddInit("row", []int{1, 5}, 0.3, -0.4, 0.5, 0.6, -0.7)
+			b.AddNode("Slice", graphtest.In("x", "second", "third", "axis"), "s")
+			b.AddNode("Gemm", graphtest.In("s", "row", "b5"), "p")
+			b.AddNode("Relu", graphtest.In("p"), "h")
+			b.AddNode("Slice", graphtest.In("x", "last", "end", "axis"), "t")
+			b.AddNode("Gemm", graphtest.In("t", "row"), "q")
+			b.AddNode("BatchNormalization", norm("q", "5"), "n")
+			b.AddNode("Add", graphtest.In("h", "n"), "y")
+		}, []string{"Gemm", "Relu", "Gemm", "Add"}, 5},
+		{"a product of two columns", func(b *onnxpb.Builder) {
+			for name, k := range map[string]int64{"first": 0, "third": 2, "axis": 1} {
+				b.AddInts(name, k)
+			}
+			b.AddInit("rows", []int{2, 1}, 0.3, -0.4)
+			b.AddNode("Slice", graphtest.In("x", "first", "third", "axis"), "s")
+			b.AddNode("Gemm", graphtest.In("s", "rows"), "y")
+		}, []string{"Slice", "Gemm"}, 1},
 		{"a gate of something else", func(b *onnxpb.Builder) {
 			b.AddNode("Tanh", graphtest.In("x"), "h")
 			b.AddNode("Sigmoid", graphtest.In("x"), "s")

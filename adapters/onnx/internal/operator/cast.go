@@ -75,7 +75,13 @@ func castRule(n *graph.Node) Rule {
 // truncate casts numbers of type from to integers or truth values of type to.
 func truncate[T kernel.Float](dst []int64, src []T, from, to graph.DType) {
 	fits := (to == graph.Int64 || to == graph.Int32) && (from == graph.Float32 || from == graph.Float64)
+	_, single := any(src).([]float32)
+	as := fits && (single || from == graph.Float64) // as they are, without a detour by float64
 	for i, v := range src {
+		if as && v > -1<<31 && v < 1<<31 {
+			dst[i] = int64(v)
+			continue
+		}
 		x := float64(v)
 		if from == graph.Float32 {
 			x = float64(float32(v))

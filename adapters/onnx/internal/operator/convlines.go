@@ -16,16 +16,12 @@ type convLines[T kernel.Float] struct {
 	image       []int // the axes behind the channels
 	padded, out []int
 	w           []T
-	initial     []T // of kernel.Slide, for every output
-	steps       []convStep
-	inner       int // products in a step
-	lda, step   int // of weights
-	ldb         int // between lines of the image
+	initial     []T           // of kernel.Slide, for every output
+	steps       []kernel.Step // behind the first
+	inner       int           // products in a step
+	lda, step   int           // of weights
+	ldb         int           // between lines of the image
 }
-
-// convStep is where the products of one step begin: in the weights of an output, and in
-// the padded image of a group.
-type convStep struct{ weight, pixel int }
 
 // asLines prepares n, nil if it is no such convolution. With weights that are not finite
 // the padding would count.
@@ -55,13 +51,14 @@ func asLines[T kernel.Float](n *graph.Node) *convLines[T] {
 		}
 		switch {
 		case c.cin >= along: // a step for each tap
-			c.steps = append(c.steps, convStep{tap, pixel})
+			c.steps = append(c.steps, kernel.Step{A: tap, B: pixel})
 		case tap%along == 0: // a step for each channel and line of taps
 			for ch := range c.cin {
-				c.steps = append(c.steps, convStep{ch*p.points + tap, ch*size + pixel})
+				c.steps = append(c.steps, kernel.Step{A: ch*p.points + tap, B: ch*size + pixel})
 			}
 		}
 	}
+	c.steps = c.steps[1:] // of the first tap and channel: 0, 0
 	if c.inner, c.step, c.ldb = along, 1, p.dilate[d-1]; c.cin >= along {
 		c.inner, c.step, c.ldb = c.cin, p.points, size
 	}
@@ -107,9 +104,7 @@ func (c *convLines[T]) run(x *Exec[T]) {
 	for len(out) > 0 {
 		rows = min(rows, len(out)/(c.cout*outSize))
 		images := kernel.Images{Count: rows, B: channels * size, C: c.cout * outSize}
-		for ch := range rows * channels {
-			c.pad1(buf[ch*size:(ch+1)*size], in[ch*imageSize:(ch+1)*imageSize])
-		}
+		c.place(buf, in[:rows*channels*imageSize])
 		for g := range c.group {
 			for line := range outSize / width {
 				first, rest := g*c.cin*size, line
@@ -118,36 +113,33 @@ func (c *convLines[T]) run(x *Exec[T]) {
 					rest /= c.out[i]
 					first += at[i] * c.stride[i] * strides[i]
 				}
-				for i, s := range c.steps {
-					var initial []T
-					if i == 0 {
-						initial = c.initial[g*m*kernel.SlideWidth:]
-					}
-					kernel.Slide(out[g*m*outSize+line*width:], outSize, c.w[g*m*c.lda+s.weight:], c.lda, c.step,
-						buf[first+s.pixel:], c.ldb, initial, m, width, c.inner, x.Relu && i == len(c.steps)-1, images)
-				}
+				kernel.Slide(out[g*m*outSize+line*width:], outSize, c.w[g*m*c.lda:], c.lda, c.step,
+					buf[first:], c.ldb, c.initial[g*m*kernel.SlideWidth:], m, width, c.inner, c.steps, x.Relu, images)
 			}
 		}
 		in, out = in[rows*channels*imageSize:], out[rows*c.cout*outSize:]
 	}
 }
 
-// pad1 copies the image of one channel into its place between the padding.
-func (c *convLines[T]) pad1(dst, image []T) {
-	d := len(c.image)
+// place copies images, of any channels and rows, between their padding.
+func (c *convLines[T]) place(dst, images []T) {
+	d, size, pad := len(c.image), graph.Product(c.padded), c.convPlan.pad
 	width := c.image[d-1]
 	if d == 1 {
-		copy(dst[c.convPlan.pad[0]:], image)
+		kernel.Spread(dst[pad[0]:], size, images, width)
 		return
 	}
-	for line := 0; len(image) > 0; line++ {
-		to, rest, stride := c.convPlan.pad[d-1], line, c.padded[d-1]
-		for i := d - 2; i >= 0; i-- {
-			to += (rest%c.image[i] + c.convPlan.pad[i]) * stride
-			rest /= c.image[i]
-			stride *= c.padded[i]
+	plane, stride := c.image[d-2]*width, c.padded[d-1]
+	for ; len(images) > 0; dst = dst[size:] {
+		for p := range graph.Product(c.image[:d-2]) {
+			to, rest, step := pad[d-2]*stride+pad[d-1], p, c.padded[d-2]*stride
+			for i := d - 3; i >= 0; i-- {
+				to += (rest%c.image[i] + pad[i]) * step
+				rest /= c.image[i]
+				step *= c.padded[i]
+			}
+			kernel.Spread(dst[to:], stride, images[:plane], width)
+			images = images[plane:]
 		}
-		copy(dst[to:], image[:width])
-		image = image[width:]
 	}
 }

@@ -69,6 +69,9 @@ func compileGemm[T kernel.Float](n *graph.Node) Step[T] {
 		cv = n.Inputs[2]
 	}
 	bias, perColumn := columnBias[T](cv, n.Outputs[0].Shape[1], beta)
+	if c, column := n.Resolved.(Column); column {
+		return timesRow(c, packed, bias)
+	}
 	scale, addScaled := []T{alpha}, lift(func(s, v T) T { return s + T(beta*v) })
 	return func(x *Exec[T]) error {
 		a, b, out := x.In[0], x.In[1], x.Out[0]

@@ -8,9 +8,16 @@ import (
 )
 
 // Lookups is what the engine resolves a Concat of rows side by side to when parts of it
-// are rows of tables, embeddings: for each part the Gather that it is, nil if it is none.
-// Such a part has two inputs, the table and its positions by row, another part has one.
-type Lookups []*graph.Node
+// are rows of tables, embeddings. Such a part has two inputs, the table and its positions by row,
+// another part has one.
+type Lookups []Lookup
+
+// Lookup is one part: the Gather that it is, nil if it is none, and the column of its second input
+// that holds the positions.
+type Lookup struct {
+	Gather *graph.Node
+	Column int
+}
 
 // Inside is what went wrong in a node that another one runs.
 type Inside struct {
@@ -27,17 +34,17 @@ func compileLookups[T kernel.Float](n *graph.Node, parts Lookups) Step[T] {
 	width := n.Outputs[0].Shape[1]
 	return func(x *Exec[T]) error {
 		out, from, in := x.Out[0].F, 0, x.In
-		for _, gather := range parts {
+		for _, part := range parts {
 			w := in[0].Shape[1]
-			if gather == nil {
+			if part.Gather == nil {
 				for r := range x.Rows {
 					copy(out[r*width+from:][:w], in[0].F[r*w:])
 				}
 				from, in = from+w, in[1:]
 				continue
 			}
-			if err := lookUp(out[from:], width, in[0].F, w, in[1].I); err != nil {
-				return &Inside{gather, err}
+			if err := lookUp(out[from:], width, in[0].F, w, in[1].I[part.Column:], len(in[1].I)/x.Rows); err != nil {
+				return &Inside{part.Gather, err}
 			}
 			from, in = from+w, in[2:]
 		}
@@ -45,24 +52,31 @@ func compileLookups[T kernel.Float](n *graph.Node, parts Lookups) Step[T] {
 	}
 }
 
-// lookUp writes row k of table, of w numbers, to dst for each k of index, stride apart.
-func lookUp[T kernel.Float](dst []T, stride int, table []T, w int, index []int64) error {
+// lookUp writes row k of table, of w numbers, to dst for each k of index, step apart there and stride
+// here.
+func lookUp[T kernel.Float](dst []T, stride int, table []T, w int, index []int64, step int) error {
 	size := len(table) / max(w, 1)
-	for r, k := range index {
+	for i, to := 0, 0; i < len(index); i, to = i+step, to+stride {
+		k := index[i]
 		if k < 0 {
 			k += int64(size)
 		}
 		if k < 0 || k >= int64(size) {
-			return fmt.Errorf("index %d is outside axis 0 of size %d", index[r], size)
+			return fmt.Errorf("index %d is outside axis 0 of size %d", index[i], size)
 		}
-		to, row := dst[r*stride:][:w], table[int(k)*w:][:w]
-		for len(row) >= 4 { // without a call: rows are short
-			*(*[4]T)(to) = *(*[4]T)(row)
-			to, row = to[4:], row[4:]
-		}
-		if len(row) > 0 {
-			copy(to, row)
-		}
+		copyFew(dst[to:][:w], table[int(k)*w:])
 	}
 	return nil
+}
+
+// copyFew copies as many numbers as dst has, few: without a call.
+func copyFew[T kernel.Float](dst, src []T) {
+	src = src[:len(dst)]
+	for len(dst) >= 4 {
+		*(*[4]T)(dst) = *(*[4]T)(src)
+		dst, src = dst[4:], src[4:]
+	}
+	for i, v := range src {
+		dst[i] = v
+	}
 }

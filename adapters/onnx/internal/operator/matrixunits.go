@@ -16,6 +16,9 @@ func OnMatrixUnits(n *graph.Node, split Split) Step[float32] {
 	if key := n.Key(); key != "Gemm" && key != "MatMul" && key != "Conv" || n.Inputs[1].Const == nil || !n.Outputs[0].Type.Floating() {
 		return nil
 	}
+	if _, column := n.Resolved.(Column); column {
+		return nil
+	}
 	p := splitProduct{groups: make([]*kernel.SplitWeights, 1)}
 	shape, w := n.Inputs[1].Shape, Floats[float32](n.Inputs[1])
 	switch {

@@ -23,6 +23,8 @@ const rowsAtOnce = 24
 func (x *Exec[T]) product(w *kernel.Weights[T], a []T, rows int, bias []T) {
 	out := x.Out[0].F
 	switch {
+	case rows == 1 && *x.crew != nil && w.Bytes() >= crewBytes:
+		x.productByCrew(w, a, bias)
 	case x.Source.Rows != nil:
 		x.productOfSource(w, a, rows, bias)
 	case x.Relu:
@@ -57,5 +59,6 @@ func productTakesSource(n *graph.Node) bool {
 	if n.Key() == "MatMul" {
 		return withBias(n)
 	}
-	return oneProduct(n) && n.AttrInt("transA", 0) == 0
+	_, column := n.Resolved.(Column)
+	return oneProduct(n) && n.AttrInt("transA", 0) == 0 && !column
 }
