@@ -108,7 +108,7 @@ func (p *plan) newStatistics(m Model, o *Options) *Statistics {
 	names := p.features()
 	layout := p.statistics(len(names))
 	layout.Factor = o.factor()
-	s := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, 0)}
+	s := &Statistics{network: identityOf(m), known: p.known, sum: moments.NewSum(layout, 0)}
 	if o.Groups != "" {
 		s.groups = newGroupSums(layout)
 	}

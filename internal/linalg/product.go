@@ -97,6 +97,9 @@ func AddGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 0) }
 // AddLowerGram adds x'x to s for an x (n x n) that is zero above the diagonal.
 func AddLowerGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 1) }
 
+// AddSymmetric adds x'y, which is symmetric, to s; x and y are m x n by rows.
+func AddSymmetric(s *mat.SymDense, x, y *mat.Dense) { addSymmetric(s, x, y, nil, 0) }
+
 // SubtractSymmetric takes x'y, which is symmetric, from s; x and y are m x n by rows.
 func SubtractSymmetric(s *mat.SymDense, x, y *mat.Dense) {
 	m, _ := x.Dims()

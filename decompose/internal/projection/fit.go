@@ -37,10 +37,11 @@ type Fit struct {
 	vague   *mat.SymDense // what the uncertainty of smoothing parameters adds to cov; nil: not known, or nothing
 	// shrinkage is penalty.Fit's; nil: not known.
 	shrinkage func() *mat.SymDense
-	dropped   *mat.Dense    // orthonormal directions of standardised columns left out (c x r); nil if none
-	sd        []float64     // scale of each column, 0 for a constant one
-	corr      *mat.SymDense // of the columns; nil if there are none
-	back      *mat.Dense    // N H of Settle (see spread); nil: aliasing left nothing open
+	sandwich  func(*mat.SymDense) *mat.SymDense // penalty.Fit's; nil: it has none
+	dropped   *mat.Dense                        // orthonormal directions of standardised columns left out (c x r); nil if none
+	sd        []float64                         // scale of each column, 0 for a constant one
+	corr      *mat.SymDense                     // of the columns; nil if there are none
+	back      *mat.Dense                        // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
 	// of it. It is 1 if nothing is projected on.
@@ -89,9 +90,19 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 // Covariance is that of the raw coefficients; nil if there are none.
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
+// Sandwich is what takes a symmetric m to A^-1 m A^-1, A^-1 being Covariance but for the scale, with
+// less work than two products; nil: there is no such way.
+func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
+	if f.sandwich == nil || f.dropped != nil || f.problem.factor != nil {
+		return nil
+	}
+	columns, sandwich := f.problem.columns, f.sandwich
+	return func(m *mat.SymDense) *mat.SymDense { return columns.expandCov(sandwich(columns.reduce(m))) }
+}
+
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
 // are not to be called any more.
-func (f *Fit) ForgetCovariance() { f.cov, f.vague, f.shrinkage = nil, nil, nil }
+func (f *Fit) ForgetCovariance() { f.cov, f.vague, f.shrinkage, f.sandwich = nil, nil, nil, nil }
 
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }

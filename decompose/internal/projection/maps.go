@@ -76,6 +76,10 @@ func (c *Constrained) contract(raw []float64) []float64 {
 			copy(to, from)
 			continue
 		}
+		if c.blocks[j].Map == nil { // orthonormal columns
+			mat.NewVecDense(len(to), to).MulVec(c.z[j].T(), mat.NewVecDense(len(from), from))
+			continue
+		}
 		var t mat.VecDense
 		if err := t.SolveVec(c.z[j], mat.NewVecDense(len(from), append([]float64(nil), from...))); err == nil {
 			copy(to, t.RawVector().Data)
