@@ -102,7 +102,7 @@ func (t *FactorSmoothTerm) rows(memory []float64, b *data.Batch) ([]int32, []flo
 		return nil, nil, err
 	}
 	m := margin{columns: []string{t.column}, spline: t.basis}
-	rows, err := m.eval(t.name, b)
+	rows, err := m.eval(nil, t.name, b)
 	if err != nil {
 		return nil, nil, err
 	}

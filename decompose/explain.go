@@ -161,7 +161,7 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 	if err := total.fill(o); err != nil {
 		return nil, err
 	}
-	e.bands.forget(&total.bands)
+	e.bands.close(&total.bands)
 	return total, nil
 }
 

@@ -44,7 +44,7 @@ type sandwichOf struct {
 	phi      float64
 	unit     float64 // the weights s_i are divided by phi and the mean weight
 	sumW     float64
-	spare    chan *moments.Moments // memory for the chunks to come
+	spare    *moments.Spare // memory for the chunks to come
 }
 
 // newSandwich plans the sums of the last pass; nil without a predictor that has some.
@@ -69,7 +69,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if c == nil || !(d.sumW > 0) {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], c: c, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: make(chan *moments.Moments, 2)}
+		s := &sandwichOf{terms: at[k], c: c, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
@@ -148,25 +148,18 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 // reuse hands memory that b does not need any more to the workers.
 func (p *sandwichPlan) reuse(b *bandSums) {
 	for k, sum := range b.sums {
-		if sum == nil {
-			continue
-		}
-		if old := sum.Spare(); old != nil {
-			select {
-			case p.predictors[k].spare <- old:
-			default:
-			}
+		if sum != nil {
+			p.predictors[k].spare.Take(sum)
 		}
 	}
 }
 
-// forget gives back what workers did not take, for what follows needs the room.
-func (p *sandwichPlan) forget(b *bandSums) {
+// close ends b's chunks, and gives that memory back: what follows needs the room.
+func (p *sandwichPlan) close(b *bandSums) {
 	for k, sum := range b.sums {
-		for sum != nil && sum.Spare() != nil {
-		}
-		if sum != nil && len(p.predictors[k].spare) > 0 {
-			p.predictors[k].spare = make(chan *moments.Moments, cap(p.predictors[k].spare))
+		if sum != nil {
+			sum.Fill()
+			p.predictors[k].spare = moments.NewSpare()
 		}
 	}
 }
@@ -332,12 +325,7 @@ func (w *sandwichWorker) take() *sandwichChunk {
 	}
 	for k, c := range w.chunks {
 		if c != nil {
-			select {
-			case old := <-w.plan.predictors[k].spare:
-				out.moments[k] = c.MomentsInto(old)
-			default:
-				out.moments[k] = c.Moments()
-			}
+			out.moments[k] = c.MomentsInto(w.plan.predictors[k].spare.Get())
 			c.Reset()
 		}
 		out.pinned[k] = append([]int64(nil), w.pinned[k]...)

@@ -38,7 +38,7 @@ func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
 		}
 	}
 	u.variance = c.variance
-	if d.split != nil {
+	if d.split != nil && d.exchanging(terms) {
 		err := d.spread(u, c, terms, at)
 		return u, err
 	}

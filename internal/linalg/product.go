@@ -84,11 +84,16 @@ func rows(x mat.Matrix) *mat.Dense {
 	case *mat.Dense:
 		return x
 	case *mat.SymDense:
-		c := mat.NewSymDense(x.SymmetricDim(), nil)
-		c.CopySym(x)
-		return Mirror(c)
+		return Full(x)
 	}
 	return mat.DenseCopyOf(x)
+}
+
+// Full is both triangles of s: a copy.
+func Full(s *mat.SymDense) *mat.Dense {
+	c := mat.NewSymDense(s.SymmetricDim(), nil)
+	c.CopySym(s)
+	return Mirror(c)
 }
 
 // AddGram adds x'x to s, x (m x n) by rows.

@@ -44,6 +44,7 @@ type Moments struct {
 	low, lowR []float64
 
 	pairs []pair // the bases that meet
+	open  []bool // by basis: its products off the diagonal of XX are to be filled in (see apart.go)
 }
 
 // New returns the moments of no rows. Matrices with a dimension of 0 are the
@@ -66,6 +67,7 @@ func blank(l Layout, pairs []pair) *Moments {
 		MeanR:      make([]float64, r),
 		low:        make([]float64, p),
 		lowR:       make([]float64, r),
+		open:       make([]bool, len(l.Bases)),
 		XX:         &mat.SymDense{},
 		XR:         &mat.Dense{},
 		RR:         &mat.SymDense{},
@@ -85,6 +87,7 @@ func (m *Moments) reset() {
 	for _, v := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.MeanR, m.low, m.lowR} {
 		clear(v)
 	}
+	clear(m.open)
 	for _, z := range []interface{ Zero() }{m.XX, m.XR, m.RR} {
 		z.Zero()
 	}
@@ -113,6 +116,13 @@ func rectangle(r, c int) *mat.Dense {
 // result beyond the range of float64 is an error that names the basis or
 // response; m is undefined then.
 func (m *Moments) Merge(next *Moments) error {
+	err := m.mergeOpen(next)
+	m.fill()
+	return err
+}
+
+// mergeOpen is Merge, but for what is to be filled in.
+func (m *Moments) mergeOpen(next *Moments) error {
 	if next == nil {
 		return fmt.Errorf("moments: merge with nothing")
 	}
@@ -145,6 +155,7 @@ func (m *Moments) merge(next *Moments) {
 		copy(m.MeanR, next.MeanR)
 		copy(m.low, next.low)
 		copy(m.lowR, next.lowR)
+		copy(m.open, next.open)
 		m.XX, m.XR, m.RR, m.R = clone(next.XX), cloneDense(next.XR), clone(next.RR), cloneTri(next.R)
 	default:
 		m.update(next)
@@ -176,10 +187,15 @@ func (m *Moments) update(next *Moments) {
 
 // addProducts is the update of C by parts.
 func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
+	next = m.opened(next)
 	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
 	for _, q := range m.pairs {
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			fd := f * d[i]
+			if q.a == q.b && m.open[q.a] {
+				xx.Data[i*xx.Stride+i] += nn.Data[i*nn.Stride+i] + fd*d[i]
+				continue
+			}
 			from, to := q.offB, q.offB+q.dimB
 			if q.a == q.b {
 				from = i
@@ -274,6 +290,7 @@ func (m *Moments) Clone() *Moments {
 	c.MeanR = slices.Clone(m.MeanR)
 	c.low = slices.Clone(m.low)
 	c.lowR = slices.Clone(m.lowR)
+	c.open = slices.Clone(m.open)
 	c.XX, c.XR, c.RR, c.R = clone(m.XX), cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
 	return &c
 }

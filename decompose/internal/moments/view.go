@@ -66,6 +66,7 @@ func (m *Moments) view(k int, mix []float64) View {
 			v.MeanR += c * m.MeanR[l]
 		}
 	}
+	m = m.filled()
 	off := m.Layout.offsets()
 	var at []int // the view's columns among the p
 	for _, b := range v.Bases {

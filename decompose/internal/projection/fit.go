@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -91,13 +92,18 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
 // Sandwich is what takes a symmetric m to A^-1 m A^-1, A^-1 being Covariance but for the scale, with
-// less work than two products; nil: there is no such way.
+// less work than two products; nil: there is no such way. Of m the upper triangle stays.
 func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	if f.sandwich == nil || f.dropped != nil || f.problem.factor != nil {
 		return nil
 	}
 	columns, sandwich := f.problem.columns, f.sandwich
-	return func(m *mat.SymDense) *mat.SymDense { return columns.expandCov(sandwich(columns.reduce(m))) }
+	return func(m *mat.SymDense) *mat.SymDense {
+		if !columns.isRaw() {
+			m = columns.reduce(m)
+		}
+		return columns.expandOwn(sandwich(m))
+	}
 }
 
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
@@ -151,17 +157,13 @@ func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
 	if len(sd) == 0 {
 		return nil
 	}
-	raw := xx.RawSymmetric()
-	for i, si := range sd {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
-		for j, sj := range sd[i:] {
-			if si > 0 && sj > 0 {
-				row[j] = row[j] / si / sj / sumW
-			} else {
-				row[j] = 0
-			}
+	over := make([]float64, len(sd))
+	for i, s := range sd {
+		if s > 0 {
+			over[i] = 1 / (s * math.Sqrt(sumW))
 		}
 	}
+	linalg.ScaleBoth(xx, over)
 	return xx
 }
 

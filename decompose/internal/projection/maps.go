@@ -1,6 +1,8 @@
 package projection
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/linalg"
@@ -64,6 +66,19 @@ func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 		}
 	}
 	return linalg.Reduce(v, maps)
+}
+
+// expandOwn is expandCov in the memory of v, if nothing is to be mapped.
+func (c *Constrained) expandOwn(v *mat.SymDense) *mat.SymDense {
+	if c.isRaw() {
+		return v
+	}
+	return c.expandCov(v)
+}
+
+// isRaw tells whether constrained coefficients are the raw ones.
+func (c *Constrained) isRaw() bool {
+	return !slices.ContainsFunc(c.z, func(z *mat.Dense) bool { return z != nil })
 }
 
 // contract maps raw coefficients to constrained ones: the nearest, where the
