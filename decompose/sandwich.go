@@ -131,7 +131,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		if clusters != nil {
 			robust = s.clustered(clusters, k, d.bias)
 		} else {
-			robust = s.covariance(sums.sums[k].Total(), d.bias)
+			robust = s.covariance(sums.sums[k].Drain(), d.bias)
 		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)

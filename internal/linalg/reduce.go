@@ -22,106 +22,92 @@ func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	last := maps[len(maps)-1]
 	n := last.To + last.Columns
 	out := mat.NewSymDense(n, nil)
-	from, to := s.RawSymmetric(), out.RawSymmetric()
-	right := make([]columnsOf, len(maps))
+	to := out.RawSymmetric()
+	parts := make([]part, len(maps))
 	for j, m := range maps {
 		if m.Z != nil && m.Rows > 0 && m.Columns > 0 {
-			right[j] = newColumnsOf(m.Z)
+			parts[j] = partOf(m.Z)
 		}
 	}
 	parallel(len(maps), n*n*n/max(1, len(maps)), func(first, end int) {
 		for i := first; i < end; i++ {
 			if m := maps[i]; m.Rows > 0 && m.Columns > 0 {
-				reduceRows(to.Data[m.To*to.Stride:], to.Stride, from.Data[m.From*from.Stride:], from.Stride, from.N, maps[i:], right[i:], s)
+				reduceRows(to.Data[m.To*to.Stride:], to.Stride, s, maps[i:], parts[i:])
 			}
 		}
 	})
 	return out
 }
 
-// columnsOf is a Z that others are multiplied by.
-type columnsOf struct {
-	weights *kernel.Weights[float64]
-	row     []int // if weights is nil: the row of each column's 1, -1 of one of zeros
+// part is a Z as products take it. Without weights it leaves out rows before first, as a factor's
+// contrasts to its first level do, or has columns of zeros before skip, as the transpose of those:
+// column skip+i is that of row first+i.
+type part struct {
+	weights     *kernel.Weights[float64]
+	first, skip int
 }
 
-func newColumnsOf(z *mat.Dense) columnsOf {
-	if row := picked(z); row != nil {
-		return columnsOf{row: row}
-	}
+func partOf(z *mat.Dense) part {
 	rows, columns := z.Dims()
-	return columnsOf{weights: kernel.Pack(rows, columns, Compact(z), false)}
-}
-
-// picked finds the 1 of each column, -1 for a column of zeros, of a matrix that only leaves out or
-// moves, as the contrasts of a factor do; nil of others.
-func picked(z *mat.Dense) []int {
 	raw := z.RawMatrix()
-	row := slices.Repeat([]int{-1}, raw.Cols)
-	for i := range raw.Rows {
-		for j, v := range raw.Data[i*raw.Stride:][:raw.Cols] {
-			switch {
-			case v == 0:
-			case v != 1 || row[j] >= 0:
-				return nil
-			default:
-				row[j] = i
+	whole := part{weights: kernel.Pack(rows, columns, Compact(z), false)}
+	at := func(v float64) bool { return v != 0 }
+	p := part{}
+	for p.first < rows && !slices.ContainsFunc(raw.Data[p.first*raw.Stride:][:columns], at) {
+		p.first++
+	}
+	if p.first == rows {
+		return whole
+	}
+	p.skip = slices.IndexFunc(raw.Data[p.first*raw.Stride:][:columns], at)
+	for i := range rows {
+		one := i - p.first + p.skip // where row i has its 1
+		for j, v := range raw.Data[i*raw.Stride:][:columns] {
+			if j == one && i >= p.first && v != 1 || j != one && v != 0 {
+				return whole
 			}
 		}
 	}
-	return row
+	if rows-p.first < columns-p.skip {
+		return whole
+	}
+	return p
 }
 
 // reduceRows makes the rows of the result that are the first map's, from its own block on the
-// diagonal on, from the rows of s that are, which from holds.
-func reduceRows(to []float64, ldt int, from []float64, ldf, n int, maps []Map, right []columnsOf, s *mat.SymDense) {
-	m := maps[0]
-	left, width := from[m.From:], ldf // Z' of the rows, from the block's first column on
-	if m.Z != nil {
-		left, width = leftTimes(m, right[0].row, mirrored(s, m.From, m.Rows), from, ldf, n), n-m.From
+// diagonal on.
+func reduceRows(to []float64, ldt int, s *mat.SymDense, maps []Map, parts []part) {
+	m, own, raw := maps[0], parts[0], s.RawSymmetric()
+	// Z' of the rows, from the block's first column on: of those that are only chosen the upper
+	// triangle serves.
+	left, width, rows := raw.Data[(m.From+own.first)*raw.Stride+m.From:], raw.Stride, m.Columns-own.skip
+	if own.weights != nil {
+		left, width = leftTimes(m, s), raw.N-m.From
 	}
+	to = to[own.skip*ldt:]
 	for j, o := range maps {
 		if o.Rows == 0 || o.Columns == 0 {
 			continue
 		}
-		part := left[o.From-m.From:]
-		if w := right[j].weights; w != nil {
-			w.Mul(to[o.To:], ldt, part, width, m.Columns, nil)
+		p, columns := parts[j], left[o.From-m.From:]
+		if p.weights != nil {
+			p.weights.Mul(to[o.To:], ldt, columns, width, rows, nil)
 			continue
 		}
-		for i := range m.Columns {
-			dst, src := to[i*ldt+o.To:i*ldt+o.To+o.Columns], part[i*width:]
-			if o.Z == nil {
-				copy(dst, src)
-				continue
-			}
-			for l, row := range right[j].row {
-				if row >= 0 {
-					dst[l] = src[row]
-				}
-			}
+		for i := range rows {
+			copy(to[i*ldt+o.To+p.skip:i*ldt+o.To+o.Columns], columns[i*width+p.first:])
 		}
 	}
 }
 
-// leftTimes is Z' of the rows that from holds, from the first map's own block on, of which own has
-// both triangles; row is picked(Z).
-func leftTimes(m Map, row []int, own, from []float64, ldf, n int) []float64 {
-	width := n - m.From
-	left := make([]float64, m.Columns*width)
-	if row != nil {
-		for i, at := range row {
-			if at >= 0 {
-				copy(left[i*width:], own[at*m.Rows:(at+1)*m.Rows])
-				copy(left[i*width+m.Rows:(i+1)*width], from[at*ldf+m.From+m.Rows:])
-			}
-		}
-		return left
-	}
-	z := m.Z.RawMatrix()
-	kernel.AddCross(left, width, z.Data, z.Stride, m.Columns, own, m.Rows, m.Rows, m.Rows, nil)
+// leftTimes is Z' of the first map's rows, from its own block on the diagonal on.
+func leftTimes(m Map, s *mat.SymDense) []float64 {
+	raw := s.RawSymmetric()
+	width := raw.N - m.From
+	left, z := make([]float64, m.Columns*width), m.Z.RawMatrix()
+	kernel.AddCross(left, width, z.Data, z.Stride, m.Columns, mirrored(s, m.From, m.Rows), m.Rows, m.Rows, m.Rows, nil)
 	if rest := width - m.Rows; rest > 0 {
-		kernel.AddCross(left[m.Rows:], width, z.Data, z.Stride, m.Columns, from[m.From+m.Rows:], ldf, rest, m.Rows, nil)
+		kernel.AddCross(left[m.Rows:], width, z.Data, z.Stride, m.Columns, raw.Data[m.From*raw.Stride+m.From+m.Rows:], raw.Stride, rest, m.Rows, nil)
 	}
 	return left
 }

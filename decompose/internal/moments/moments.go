@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Moments are the sums over a set of rows that a decomposition needs: p raw
@@ -189,22 +191,24 @@ func (m *Moments) update(next *Moments) {
 func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 	next = m.opened(next)
 	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
-	for _, q := range m.pairs {
+	for at := 0; at < len(m.pairs); {
+		q := m.pairs[at]
+		end := q.offB + q.dimB
+		for at++; at < len(m.pairs) && m.pairs[at].a == q.a && m.pairs[at].offB == end; at++ { // neighbours in a row
+			end += m.pairs[at].dimB
+		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
-			fd := f * d[i]
-			if q.a == q.b && m.open[q.a] {
+			fd, from := f*d[i], q.offB
+			switch {
+			case q.a == q.b && m.open[q.a]:
 				xx.Data[i*xx.Stride+i] += nn.Data[i*nn.Stride+i] + fd*d[i]
-				continue
-			}
-			from, to := q.offB, q.offB+q.dimB
-			if q.a == q.b {
+				from += q.dimB
+			case q.a == q.b:
 				from = i
 			}
-			dst := xx.Data[i*xx.Stride:][from:to]
-			dj := d[from:to][:len(dst)]
-			for l, v := range nn.Data[i*nn.Stride:][from:to][:len(dst)] {
-				dst[l] += v + fd*dj[l]
-			}
+			dst := xx.Data[i*xx.Stride:][from:end]
+			kernel.Add(dst, dst, nn.Data[i*nn.Stride:][from:end])
+			kernel.Axpy(dst, d[from:end], fd)
 		}
 	}
 	if len(dr) > 0 && len(d) > 0 {

@@ -222,6 +222,19 @@ func (s *Sum) Total() *Moments {
 	return total.filled()
 }
 
+// Drain is Total in the memory of s, which is worth nothing then.
+func (s *Sum) Drain() *Moments {
+	total, ok, _ := s.chunks.Total(func(a, b *Moments) (*Moments, error) {
+		a.merge(b)
+		return a, nil
+	})
+	if !ok {
+		return New(s.layout)
+	}
+	total.fill()
+	return total
+}
+
 // Fill writes what the sum left out of its moments, so that Total and whoever writes them need not
 // copy them to do so, and drops memory kept for chunks: call it when all are added.
 func (s *Sum) Fill() {

@@ -64,7 +64,7 @@ func NewHierarchy(xx *mat.SymDense, mean []float64, sumW float64, start []int, n
 		spaces: make([]*space, len(n.Margins)), onto: make([]*mat.Dense, len(n.Margins)),
 		shares: make([]*space, len(n.Margins)),
 	}
-	h.gram.Scale(1/sumW, h.gram)
+	floats.Scale(1/sumW, h.gram.RawMatrix().Data)
 	for _, e := range n.Effect {
 		h.effects = max(h.effects, e+1)
 	}

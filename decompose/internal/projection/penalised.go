@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -98,7 +99,7 @@ func (f *Fit) weakestPenalised() float64 {
 		}
 	}
 	inverse := floats.Max(append(rows, 0)) * f.problem.sums.SumW / f.Scale
-	if largest := mat.Norm(f.corr, 2); inverse > 0 && largest > 0 {
+	if largest := math.Sqrt(linalg.TraceOfProduct(f.corr, f.corr)); inverse > 0 && largest > 0 {
 		return 1 / (inverse * largest)
 	}
 	return 1
