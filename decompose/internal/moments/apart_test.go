@@ -15,7 +15,7 @@ import (
 // chunks are added in one sum or in two that were written and read, and to the numbers that
 // columns of zeros and ones have. Where a chunk holds such columns all products are there.
 func TestOpenProducts(t *testing.T) {
-	const chunks, rows, levels = 7, 50, 6
+	const chunks, rows, levels = 8, 50, 6
 	l := Layout{Bases: []Basis{{Name: "g", Dim: levels}, {Name: "x", Dim: 1}}, Predictors: [][]int{{0, 1}}, Responses: 1}
 	for _, mixed := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(1, 2))
