@@ -22,7 +22,7 @@ type TensorTerm struct {
 	call    string // te or ti
 	margins []margin
 	by      byVariable
-	memory  sync.Pool // of []*tensorproduct.Rows
+	memory  sync.Pool // of *[]*tensorproduct.Rows
 }
 
 // sparseTensor is a TensorTerm whose rows are mostly 0.
@@ -78,8 +78,9 @@ func (t *TensorTerm) By() (column, level string) {
 // rows evaluates the margins and the by multipliers (nil: ones). Who is done with them hands the
 // margins' to forget.
 func (t *TensorTerm) rows(b *data.Batch) (rows []*tensorproduct.Rows, factors []float64, err error) {
-	rows, ok := t.memory.Get().([]*tensorproduct.Rows)
-	if !ok {
+	if old, ok := t.memory.Get().(*[]*tensorproduct.Rows); ok {
+		rows = *old
+	} else {
 		rows = make([]*tensorproduct.Rows, len(t.margins))
 	}
 	for i := range t.margins {
@@ -92,7 +93,7 @@ func (t *TensorTerm) rows(b *data.Batch) (rows []*tensorproduct.Rows, factors []
 }
 
 // forget lets others have the memory of rows.
-func (t *TensorTerm) forget(rows []*tensorproduct.Rows) { t.memory.Put(rows) }
+func (t *TensorTerm) forget(rows []*tensorproduct.Rows) { t.memory.Put(&rows) }
 
 // Eval overwrites dst (n x d) with the products at the rows of b. A value that is
 // not finite, or a level the term was not made with, is an error.

@@ -3,9 +3,10 @@ package projection
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // standardisedMeans are the means of the columns by their standard deviations, 0 of constant ones;
@@ -37,22 +38,21 @@ func (s *spans) takenByLevels(f int, x *mat.Dense) *mat.Dense {
 		return nil
 	}
 	u := s.mean[lo:hi]
-	n, m := x.Dims()
-	weights, along, left := make([]float64, n), make([]float64, m), 1.0
+	_, m := x.Dims()
+	half, along, left := mat.DenseCopyOf(x), make([]float64, m), 1.0 // E^1/2 x, x'E u and 1 - u'E u
 	for i, v := range u {
-		weights[i] = 1 / (1 + v*v + ridge(s.tolerance))
-		left -= v * v * weights[i]
-		kernel.Axpy(along, x.RawRowView(i), v*weights[i])
+		e := 1 / (1 + v*v + ridge(s.tolerance))
+		left -= v * v * e
+		floats.AddScaled(along, v*e, x.RawRowView(i))
+		floats.Scale(math.Sqrt(e), half.RawRowView(i))
 	}
 	if !(left > 0) {
 		return nil
 	}
-	taken, raw := mat.NewDense(m, m, nil), x.RawMatrix()
-	kernel.AddGram(taken.RawMatrix().Data, m, raw.Data, raw.Stride, m, n, weights)
-	for i, v := range along {
-		kernel.Axpy(taken.RawRowView(i), along, v/left)
-	}
-	return taken
+	taken := mat.NewSymDense(m, nil)
+	linalg.AddGram(taken, half)
+	taken.SymRankOne(taken, 1/left, mat.NewVecDense(m, along))
+	return linalg.Mirror(taken)
 }
 
 // apartRows tells whether the products of standardised columns with correlations a and means u are
