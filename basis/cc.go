@@ -48,7 +48,12 @@ func (s CC) check() error {
 	return err
 }
 
-func (s CC) scan(column string) columnScan { return scanAll(column) }
+func (s CC) scan(column string) columnScan {
+	if len(s.Knots) > 0 {
+		return scanFew(column, len(s.Knots))
+	}
+	return scanAll(column)
+}
 
 func (s CC) build(v *columnScan) (spline, *mat.SymDense, error) {
 	k, err := s.settings()

@@ -55,7 +55,12 @@ func (s CR) check() error {
 	return err
 }
 
-func (s CR) scan(column string) columnScan { return scanAll(column) }
+func (s CR) scan(column string) columnScan {
+	if len(s.Knots) > 0 {
+		return scanFew(column, len(s.Knots))
+	}
+	return scanAll(column)
+}
 
 func (s CR) build(v *columnScan) (spline, *mat.SymDense, error) {
 	k, err := s.settings()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -56,7 +57,7 @@ func (t *FactorSmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 		return err
 	}
 	k := t.basis.Dim()
-	codes, values, err := t.rows(b)
+	codes, values, err := t.rows(nil, b)
 	if err != nil {
 		return err
 	}
@@ -70,12 +71,22 @@ func (t *FactorSmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 
 // EvalSparse gives the k values of each row.
 func (t *FactorSmoothTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
-	codes, values, err := t.rows(b)
+	return t.EvalSparseInto(nil, b)
+}
+
+// EvalSparseInto is EvalSparse in the memory of old, if it is large enough.
+func (t *FactorSmoothTerm) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
+	s := &design.Sparse{}
+	if o, ok := old.(*design.Sparse); ok {
+		s = o
+	}
+	codes, values, err := t.rows(s.Value, b)
 	if err != nil {
 		return nil, err
 	}
 	k := t.basis.Dim()
-	s := &design.Sparse{D: t.Dim(), K: k, Index: make([]int32, len(values)), Value: values}
+	s.D, s.K, s.Value = t.Dim(), k, values
+	s.Index = slices.Grow(s.Index[:0], len(values))[:len(values)]
 	for i, code := range codes {
 		for l := range k {
 			s.Index[i*k+l] = code*int32(k) + int32(l)
@@ -84,30 +95,30 @@ func (t *FactorSmoothTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
 	return s, nil
 }
 
-// rows gives each row's level and its k values.
-func (t *FactorSmoothTerm) rows(b *data.Batch) ([]int32, []float64, error) {
+// rows gives each row's level and its k values, in the memory given if it is large enough.
+func (t *FactorSmoothTerm) rows(memory []float64, b *data.Batch) ([]int32, []float64, error) {
 	codes, err := t.levels.codes(t.name, b)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := margin{columns: []string{t.column}, spline: t.basis}
-	rows, err := m.eval(t.name, b)
+	rows, err := m.eval(nil, t.name, b)
 	if err != nil {
 		return nil, nil, err
 	}
 	k := rows.Dim
-	values := make([]float64, len(codes)*k)
-	raw := make([]float64, k)
+	values := slices.Grow(memory[:0], len(codes)*k)[:len(codes)*k]
+	clear(values)
 	for i := range codes {
-		rows.Dense(raw, i)
-		out := values[i*k : (i+1)*k]
-		for l, v := range raw {
-			if v == 0 {
-				continue
+		out, at := values[i*k:(i+1)*k], int(rows.First[i])
+		for _, v := range rows.Value[i*rows.Width : (i+1)*rows.Width] {
+			if at == k { // around the circle
+				at = 0
 			}
-			for j, p := range t.to.RawRowView(l) {
+			for j, p := range t.to.RawRowView(at) {
 				out[j] += v * p
 			}
+			at++
 		}
 	}
 	return codes, values, nil

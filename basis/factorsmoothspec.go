@@ -121,7 +121,7 @@ func (s *factorSmoothScan) Again() (bool, error) {
 
 // addProducts adds b(x)b(x)' over the rows.
 func (s *factorSmoothScan) addProducts(b *data.Batch) error {
-	rows, err := s.built.eval(s.name, b)
+	rows, err := s.built.eval(nil, s.name, b)
 	if err != nil {
 		return err
 	}

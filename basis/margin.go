@@ -36,9 +36,9 @@ func (m *margin) width() int {
 	return 1
 }
 
-// eval gives the margin's values at the rows of b.
-func (m *margin) eval(term string, b *data.Batch) (*tensorproduct.Rows, error) {
-	r := tensorproduct.NewRows(b.Rows(), m.width(), m.dim())
+// eval gives the margin's values at the rows of b, in the memory of r, which may be nil.
+func (m *margin) eval(r *tensorproduct.Rows, term string, b *data.Batch) (*tensorproduct.Rows, error) {
+	r = r.Sized(b.Rows(), m.width(), m.dim())
 	if m.levels != nil {
 		codes, err := m.levels.codes(term, b)
 		if err != nil {

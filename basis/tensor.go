@@ -3,6 +3,7 @@ package basis
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,6 +22,7 @@ type TensorTerm struct {
 	call    string // te or ti
 	margins []margin
 	by      byVariable
+	memory  sync.Pool // of *[]*tensorproduct.Rows
 }
 
 // sparseTensor is a TensorTerm whose rows are mostly 0.
@@ -73,18 +75,25 @@ func (t *TensorTerm) By() (column, level string) {
 	return t.by.names()
 }
 
-// rows evaluates the margins and the by multipliers (nil: ones).
+// rows evaluates the margins and the by multipliers (nil: ones). Who is done with them hands the
+// margins' to forget.
 func (t *TensorTerm) rows(b *data.Batch) (rows []*tensorproduct.Rows, factors []float64, err error) {
+	if old, ok := t.memory.Get().(*[]*tensorproduct.Rows); ok {
+		rows = *old
+	} else {
+		rows = make([]*tensorproduct.Rows, len(t.margins))
+	}
 	for i := range t.margins {
-		r, err := t.margins[i].eval(t.name, b)
-		if err != nil {
+		if rows[i], err = t.margins[i].eval(rows[i], t.name, b); err != nil {
 			return nil, nil, err
 		}
-		rows = append(rows, r)
 	}
 	factors, err = t.by.factors(t.name, b)
 	return rows, factors, err
 }
+
+// forget lets others have the memory of rows.
+func (t *TensorTerm) forget(rows []*tensorproduct.Rows) { t.memory.Put(&rows) }
 
 // Eval overwrites dst (n x d) with the products at the rows of b. A value that is
 // not finite, or a level the term was not made with, is an error.
@@ -132,6 +141,7 @@ func (t *TensorTerm) sparse(old design.Columns, b *data.Batch) (*design.Sparse, 
 		s.Index, s.Value = o.Index, o.Value
 	}
 	s.K, s.Index, s.Value = tensorproduct.Kronecker(s.Index, s.Value, rows, factors)
+	t.forget(rows)
 	return s, nil
 }
 
@@ -156,11 +166,13 @@ func (t *tensorNorm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
+	raw := dst.RawMatrix()
 	for i, v := range tensorproduct.Norms(rows, t.maps) {
 		if !finite(v) {
 			return fmt.Errorf("term %s: data row %d: the basis overflows: rescale the columns", t.of.name, b.Row(i)+1)
 		}
-		dst.Set(i, 0, v)
+		raw.Data[i*raw.Stride] = v
 	}
+	t.of.forget(rows)
 	return nil
 }

@@ -231,7 +231,7 @@ func (s *tensorScan) sums(b *data.Batch) error {
 		if scan.sums == nil {
 			continue
 		}
-		rows, err := scan.built.eval(s.name, b)
+		rows, err := scan.built.eval(nil, s.name, b)
 		if err != nil {
 			return err
 		}

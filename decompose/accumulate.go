@@ -69,7 +69,7 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	layout := stats.sum.Layout()
 	workers := make([]*accumulator, o.workers())
 	var rows int64
-	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the chunks to come
+	spare := moments.NewSpare() // p x p memory for the chunks to come
 	err := pass(ctx, p, m, src, o,
 		func(w int, at place, b *data.Batch) (*chunkStats, error) {
 			if workers[w] == nil {
@@ -95,8 +95,7 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if err := stats.fill(first, next); err != nil {
 		return nil, err
 	}
-	for stats.sum.Spare() != nil { // the solution needs the room
-	}
+	stats.sum.Fill()
 	if cache != nil {
 		cache.rows = rows
 	}
@@ -108,7 +107,7 @@ func (p *plan) newStatistics(m Model, o *Options) *Statistics {
 	names := p.features()
 	layout := p.statistics(len(names))
 	layout.Factor = o.factor()
-	s := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, 0)}
+	s := &Statistics{network: identityOf(m), known: p.known, sum: moments.NewSum(layout, 0)}
 	if o.Groups != "" {
 		s.groups = newGroupSums(layout)
 	}
@@ -119,7 +118,7 @@ func (p *plan) newStatistics(m Model, o *Options) *Statistics {
 }
 
 // add adds a chunk, and hands on memory that this makes free.
-func (s *Statistics) add(chunk int, next *chunkStats, spare chan<- *moments.Moments) error {
+func (s *Statistics) add(chunk int, next *chunkStats, spare *moments.Spare) error {
 	if runs := s.sum.Runs(); len(runs) > 0 { // chunks between that have no rows
 		if err := s.skip(runs[len(runs)-1][1], chunk); err != nil {
 			return err
@@ -133,12 +132,7 @@ func (s *Statistics) add(chunk int, next *chunkStats, spare chan<- *moments.Mome
 	if err := s.sum.Add(chunk, next.moments); err != nil {
 		return err
 	}
-	if old := s.sum.Spare(); old != nil {
-		select {
-		case spare <- old:
-		default:
-		}
-	}
+	spare.Take(s.sum)
 	for i := range s.features {
 		s.features[i].merge(next.features[i])
 	}
@@ -215,7 +209,7 @@ func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Op
 
 // run forms the statistics of chunk index from the network's outputs: those
 // of an earlier pass, or new ones, which are handed on if they are wanted.
-func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *outputCache, spare <-chan *moments.Moments) (*chunkStats, error) {
+func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *outputCache, spare *moments.Spare) (*chunkStats, error) {
 	stored, err := cache.load(index, b.Rows())
 	if err != nil {
 		return nil, err
@@ -248,12 +242,7 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 		}
 		s.features = append(s.features, f)
 	}
-	select {
-	case old := <-spare:
-		s.moments = a.chunk.MomentsInto(old)
-	default:
-		s.moments = a.chunk.Moments()
-	}
+	s.moments = a.chunk.MomentsInto(spare.Get())
 	if a.groups != nil {
 		s.groups = a.groups.moments()
 	}

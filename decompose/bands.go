@@ -103,11 +103,11 @@ func (d *Predictor) inverse() *mat.SymDense {
 
 // finiteSym tells whether all entries are finite.
 func finiteSym(s *mat.SymDense) error {
-	n := s.SymmetricDim()
-	for i := range n {
-		for j := i; j < n; j++ {
-			if v := s.At(i, j); v-v != 0 {
-				return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, j+1, v)
+	raw := s.RawSymmetric()
+	for i := range raw.N {
+		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N] {
+			if v-v != 0 {
+				return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, i+j+1, v)
 			}
 		}
 	}

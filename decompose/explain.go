@@ -137,6 +137,7 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 			if err := total.add(at.chunk, b.Rows(), s, other); err != nil {
 				return err
 			}
+			e.bands.reuse(&total.bands)
 			rows += int64(b.Rows())
 			o.report("contributions", rows)
 			return nil
@@ -147,7 +148,11 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 	if cache != nil && rows != cache.rows {
 		return nil, errOtherRows
 	}
-	return total, total.fill(o)
+	if err := total.fill(o); err != nil {
+		return nil, err
+	}
+	e.bands.close(&total.bands)
+	return total, nil
 }
 
 // splitter is that of a worker.

@@ -115,6 +115,7 @@ func (s *solver) fold() {
 	if s.out.cov == nil {
 		return
 	}
+	s.out.sandwich = nil
 	change := s.givenAway(s.hierarchy.Map())
 	for i := range s.alpha {
 		change.Set(i, i, change.At(i, i)+1)

@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,40 +13,54 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // identify gives the bases of the terms their IDs. Terms of one name in two processes
 // are the same columns only if all their numbers are, to the last bit: each process
 // that finds knots, levels or eigenvectors in rows of its own has other columns.
 func (p *plan) identify() error {
-	for i, t := range p.terms {
-		id, err := identity(t)
-		if err != nil {
-			return fmt.Errorf("decompose: term %q: %w", t.Name(), err)
+	faults, found := make([]error, len(p.terms)), make([]identity, len(p.terms))
+	linalg.Each(len(p.terms), func(i int) {
+		t, ok := p.terms[i], false
+		if found[i], ok = p.known[t]; !ok {
+			found[i], faults[i] = identify(t)
 		}
-		p.layout.Bases[i].ID = id
+	})
+	p.known = map[Term]identity{}
+	for i, t := range p.terms {
+		if faults[i] != nil {
+			return fmt.Errorf("decompose: term %q: %w", t.Name(), faults[i])
+		}
+		p.known[t] = found[i]
+		p.layout.Bases[i].ID = found[i].text
 	}
 	return nil
 }
 
-// identity is a JSON object with a hash for each field of a term's spec, by the
-// field's path (knots, basis.points), so that a message can tell which of them
-// differ. A term that cannot be written has none, "".
-func identity(t Term) (string, error) {
+// identity is how a term is written, and what tells it from others: a JSON object with a hash
+// for each field of its spec, by the field's path (knots, basis.points), so that a message can tell
+// which of them differ. A term that cannot be written has none.
+type identity struct {
+	spec json.RawMessage
+	text string
+}
+
+func identify(t Term) (identity, error) {
 	enc, ok := t.(json.Marshaler)
 	if !ok {
-		return "", nil
+		return identity{}, nil
 	}
 	spec, err := enc.MarshalJSON()
 	if err != nil {
-		return "", err
+		return identity{}, err
 	}
 	hashes := map[string]string{"kind": hash([]byte(t.Kind()))}
 	if err := hashFields(hashes, nil, spec); err != nil {
-		return "", fmt.Errorf("its spec is no JSON: %w", err)
+		return identity{}, fmt.Errorf("its spec is no JSON: %w", err)
 	}
 	id, err := json.Marshal(hashes)
-	return string(id), err
+	return identity{spec, string(id)}, err
 }
 
 // hash is half of a SHA-256, which is enough to tell specs apart.
@@ -55,43 +70,43 @@ func hash(b []byte) string {
 }
 
 // hashFields notes the hash of each value below path that is no object and no short
-// list of objects (such as margins of a tensor product).
+// list of objects (such as margins of a tensor product). What is inside others is known to be JSON.
 func hashFields(into map[string]string, path []string, raw json.RawMessage) error {
-	var value any
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return err
-	}
 	const deepest, longest = 5, 20
-	if len(path) < deepest {
-		switch v := value.(type) {
-		case map[string]any:
-			var fields map[string]json.RawMessage
-			if err := json.Unmarshal(raw, &fields); err != nil {
+	of := func(name string, value json.RawMessage) error {
+		return hashFields(into, append(slices.Clone(path), name), value)
+	}
+	text := bytes.TrimLeft(raw, " \t\r\n")
+	switch {
+	case len(path) == deepest:
+	case bytes.HasPrefix(text, []byte("{")):
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &fields); err != nil {
+			return err
+		}
+		for name, field := range fields {
+			if err := of(name, field); err != nil {
 				return err
 			}
-			for name, field := range fields {
-				if err := hashFields(into, append(slices.Clone(path), name), field); err != nil {
-					return err
-				}
-			}
-			return nil
-		case []any:
-			if len(v) == 0 || len(v) > longest {
-				break
-			}
-			if _, ok := v[0].(map[string]any); !ok {
-				break
-			}
-			var items []json.RawMessage
-			if err := json.Unmarshal(raw, &items); err != nil {
+		}
+		return nil
+	case len(text) > 0 && text[0] == '[' && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("{")):
+		var items []json.RawMessage
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return err
+		}
+		if len(items) > longest {
+			break
+		}
+		for i, item := range items {
+			if err := of(strconv.Itoa(i+1), item); err != nil {
 				return err
 			}
-			for i, item := range items {
-				if err := hashFields(into, append(slices.Clone(path), strconv.Itoa(i+1)), item); err != nil {
-					return err
-				}
-			}
-			return nil
+		}
+		return nil
+	case len(path) == 0:
+		if err := json.Unmarshal(raw, new(any)); err != nil {
+			return err
 		}
 	}
 	into[strings.Join(path, ".")] = hash(raw)

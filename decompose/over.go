@@ -29,12 +29,12 @@ func (r *Result) MeansOver(k int, other *Result, sameNetwork bool) ([]float64, e
 		if t.Kind == Learned && !sameNetwork {
 			return math.NaN(), nil
 		}
-		id, err := identity(t.term)
+		id, err := identify(t.term)
 		if err != nil {
 			return 0, err
 		}
-		from, to := own[id], there[id]
-		if id == "" || from == nil || to == nil {
+		from, to := own[id.text], there[id.text]
+		if id.text == "" || from == nil || to == nil {
 			return math.NaN(), nil
 		}
 		return floats.Dot(to, coef) - floats.Dot(from, coef), nil
@@ -113,11 +113,11 @@ func (r *Result) StructuredOver(k int, other *Result, sameNetwork bool) (varianc
 func (r *Result) place(coef []float64, k int, l moments.Layout, view moments.View, sameNetwork bool) bool {
 	for j := range r.Predictors[k].Terms {
 		t := &r.Predictors[k].Terms[j]
-		id, err := identity(t.term)
-		if err != nil || id == "" || t.Kind == Learned && !sameNetwork {
+		id, err := identify(t.term)
+		if err != nil || id.text == "" || t.Kind == Learned && !sameNetwork {
 			return false
 		}
-		at := slices.IndexFunc(view.Bases, func(b int) bool { return l.Bases[b].ID == id })
+		at := slices.IndexFunc(view.Bases, func(b int) bool { return l.Bases[b].ID == id.text })
 		if at < 0 {
 			return false
 		}

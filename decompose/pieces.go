@@ -81,6 +81,21 @@ func (p *piece) add(sign float64, after, before []float64) {
 	}
 }
 
+// exchanging tells whether one of the terms has margins or may be one: else hierarchical terms are
+// as they are fitted. Interactions of factors do not list theirs.
+func (d *Predictor) exchanging(terms []int) bool {
+	margins := map[string]bool{}
+	for _, t := range d.Terms {
+		if observed, _ := cells(t.term); observed > 0 {
+			return true
+		}
+		for _, m := range t.Margins {
+			margins[m.Term] = true
+		}
+	}
+	return slices.ContainsFunc(terms, func(j int) bool { return len(d.Terms[j].Margins) > 0 || margins[d.Terms[j].Name] })
+}
+
 // spread sets u's covariances to those of the sum of hierarchical terms, in the columns at
 // of their pieces: L V L', L being the map from raw coefficients, whose covariances are c.
 func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int) error {

@@ -24,7 +24,8 @@ type plan struct {
 	p          int   // raw columns
 	predictors []planned
 	layout     moments.Layout
-	joined     *Members // whose networks' deep parts are further responses; nil: none
+	known      map[Term]identity // of terms that were identified before; identify adds all
+	joined     *Members          // whose networks' deep parts are further responses; nil: none
 }
 
 // planned is one predictor: its blocks ordered by term index.

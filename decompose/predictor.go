@@ -124,6 +124,7 @@ func (s *solver) coefficients(context.Context) error {
 	if s.errors() {
 		out.bias = fit.SmoothingBias()
 		out.cov = fit.Covariance()
+		out.sandwich = fit.Sandwich()
 	}
 	if s.plan.joined == nil { // several networks' responses need it
 		fit.ForgetCovariance()
@@ -192,7 +193,9 @@ func (s *solver) term(j int, b Block) (TermResult, error) {
 	t.Moved = s.moment(j, t.Alpha)
 	t.Center = t.After.Mean
 	s.hierarchicalTerm(j, &t)
-	if enc, ok := b.Term.(json.Marshaler); ok {
+	if known := s.plan.known[b.Term].spec; known != nil {
+		t.Spec = known
+	} else if enc, ok := b.Term.(json.Marshaler); ok {
 		spec, err := enc.MarshalJSON()
 		if err != nil {
 			return t, fmt.Errorf("term %q: %w", t.Name, err)

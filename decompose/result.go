@@ -149,12 +149,14 @@ type Predictor struct {
 	Remainder *Remainder     `json:"remainder,omitempty"`
 	Members   []MemberResult `json:"members,omitempty"` // by network; nil: there is one
 
-	cov    *mat.SymDense     // of the projection, raw coordinates of all terms, in order; nil: not at hand
-	bias   *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
-	robust *robustCovariance // by the last pass; nil: not at hand
-	sumW   float64           // of the rows' weights
-	mean   []float64         // weighted means of the raw columns, in the same order
-	lost   bool              // the products had too few digits
+	cov *mat.SymDense // of the projection, raw coordinates of all terms, in order; nil: not at hand
+	// sandwich is A^-1 m A^-1 for the A^-1 of cov, in a faster way than two products; nil: there is none.
+	sandwich func(m *mat.SymDense) *mat.SymDense
+	bias     *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
+	robust   *robustCovariance // by the last pass; nil: not at hand
+	sumW     float64           // of the rows' weights
+	mean     []float64         // weighted means of the raw columns, in the same order
+	lost     bool              // the products had too few digits
 
 	judging *judging      // what verdicts need; nil of a result that was read
 	split   *splitting    // of hierarchical terms; nil: none, or no moments are at hand

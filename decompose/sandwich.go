@@ -35,7 +35,8 @@ type sandwichPlan struct {
 type sandwichOf struct {
 	terms    []int // index of each term's columns
 	dims     []int
-	c        *mat.SymDense // A^-1
+	c        *mat.SymDense                       // A^-1
+	sandwich func(m *mat.SymDense) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
 	form     *design.Quadratic
 	layout   moments.Layout
 	constant float64   // leverage of the intercept for w = 1
@@ -43,6 +44,7 @@ type sandwichOf struct {
 	phi      float64
 	unit     float64 // the weights s_i are divided by phi and the mean weight
 	sumW     float64
+	spare    *moments.Spare // memory for the chunks to come
 }
 
 // newSandwich plans the sums of the last pass; nil without a predictor that has some.
@@ -67,7 +69,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if c == nil || !(d.sumW > 0) {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], c: c, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW}
+		s := &sandwichOf{terms: at[k], c: c, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
@@ -129,7 +131,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		if clusters != nil {
 			robust = s.clustered(clusters, k, d.bias)
 		} else {
-			robust = s.covariance(sums.sums[k].Total(), d.bias)
+			robust = s.covariance(sums.sums[k].Drain(), d.bias)
 		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)
@@ -143,6 +145,25 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 	return nil
 }
 
+// reuse hands memory that b does not need any more to the workers.
+func (p *sandwichPlan) reuse(b *bandSums) {
+	for k, sum := range b.sums {
+		if sum != nil {
+			p.predictors[k].spare.Take(sum)
+		}
+	}
+}
+
+// close ends b's chunks, and gives that memory back: what follows needs the room.
+func (p *sandwichPlan) close(b *bandSums) {
+	for k, sum := range b.sums {
+		if sum != nil {
+			sum.Fill()
+			p.predictors[k].spare = moments.NewSpare()
+		}
+	}
+}
+
 // covariance is V, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
 func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustCovariance {
 	p := len(s.centre)
@@ -152,7 +173,7 @@ func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustC
 	}
 	middle := mat.NewSymDense(p, nil)
 	middle.SymRankOne(m.XX, m.SumW, shift)
-	out := &robustCovariance{cov: linalg.Sandwich(s.c, middle), intercept: make([]float64, p)}
+	out := &robustCovariance{cov: s.around(middle), intercept: make([]float64, p)}
 	out.cov.ScaleSym(1/s.unit, out.cov)
 	if bias != nil {
 		out.cov.AddSym(out.cov, bias)
@@ -162,6 +183,14 @@ func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustC
 	cross.ScaleVec(m.SumW/(s.unit*s.sumW), cross)
 	out.variance = m.SumW / (s.unit * s.sumW * s.sumW)
 	return out
+}
+
+// around is A^-1 m A^-1.
+func (s *sandwichOf) around(m *mat.SymDense) *mat.SymDense {
+	if s.sandwich != nil {
+		return s.sandwich(m)
+	}
+	return linalg.Sandwich(s.c, m)
 }
 
 // sandwichWorker forms the sums of one worker's chunks.
@@ -296,7 +325,7 @@ func (w *sandwichWorker) take() *sandwichChunk {
 	}
 	for k, c := range w.chunks {
 		if c != nil {
-			out.moments[k] = c.Moments()
+			out.moments[k] = c.MomentsInto(w.plan.predictors[k].spare.Get())
 			c.Reset()
 		}
 		out.pinned[k] = append([]int64(nil), w.pinned[k]...)

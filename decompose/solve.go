@@ -148,6 +148,7 @@ func (p *plan) belongs(m Model, s *Statistics) error {
 		return fmt.Errorf("decompose: the statistics are of %d bases and %d predictors, the model has %d and %d",
 			max(0, len(l.Bases)-1-features), l.Responses, len(p.layout.Bases), p.layout.Responses)
 	}
+	p.known = s.known
 	if err := p.identify(); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type Statistics struct {
 	sum      *moments.Sum
 	groups   *groupSums // nil without groups
 	features []featureRange
+	known    map[Term]identity // of the terms that it was accumulated by; nil: it was read
 }
 
 // featureRange is the range of a column that terms depend on.

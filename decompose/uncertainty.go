@@ -38,18 +38,33 @@ func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
 		}
 	}
 	u.variance = c.variance
-	if d.split != nil {
+	if d.split != nil && d.exchanging(terms) {
 		err := d.spread(u, c, terms, at)
 		return u, err
 	}
-	u.cov = mat.NewSymDense(len(at), nil)
-	for i, a := range at {
+	for _, a := range at {
 		u.intercept = append(u.intercept, c.intercept[a])
+	}
+	u.cov = partOf(c.cov, at)
+	return u, nil
+}
+
+// partOf are some rows and columns of v: where they are neighbours, in its memory.
+func partOf(v *mat.SymDense, at []int) *mat.SymDense {
+	neighbours := len(at) > 0
+	for i, a := range at {
+		neighbours = neighbours && a == at[0]+i
+	}
+	if neighbours {
+		return v.SliceSym(at[0], at[0]+len(at)).(*mat.SymDense)
+	}
+	out := mat.NewSymDense(len(at), nil)
+	for i, a := range at {
 		for j := i; j < len(at); j++ {
-			u.cov.SetSym(i, j, c.cov.At(a, at[j]))
+			out.SetSym(i, j, v.At(a, at[j]))
 		}
 	}
-	return u, nil
+	return out
 }
 
 // first is the first raw column of term j.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 const (
@@ -155,14 +157,7 @@ func (d *Predictor) meanSquaredError(j int, x covariances) float64 {
 	if err != nil || u.cov == nil { // an error is of results that were read, which are not judged again
 		return 0
 	}
-	c := x(u.pieces...)
-	var sum float64
-	for i := range c.SymmetricDim() {
-		for l := range i {
-			sum += 2 * c.At(i, l) * u.cov.At(i, l)
-		}
-		sum += c.At(i, i) * u.cov.At(i, i)
-	}
+	sum := linalg.TraceOfProduct(u.cov, x(u.pieces...))
 	if !(sum > 0) { // NaN
 		return 0
 	}

@@ -25,8 +25,13 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 		}
 		return nil
 	}
-	if a, ok := a.(*Banded); ok && cubic(a) && !a.Cyclic {
-		return mulBand(dst, a, beta)
+	switch a := a.(type) {
+	case *Banded:
+		if cubic(a) && !a.Cyclic {
+			return mulBand(dst, a, beta)
+		}
+	case *Sparse:
+		return mulSparse(dst, a, beta)
 	}
 	clear(dst)
 	return entriesOf(a).each(func(i, j int, v float64) { dst[i] += v * beta[j] })
@@ -35,6 +40,20 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 func mulBand(dst []float64, a *Banded, beta []float64) error {
 	if i := kernel.MulBand(dst, a.First, a.Value, beta); i < len(a.First) {
 		return a.fault(i)
+	}
+	return nil
+}
+
+func mulSparse(dst []float64, a *Sparse, beta []float64) error {
+	for i := range dst {
+		value, sum := a.Value[i*a.K:][:a.K], 0.0
+		for l, j := range a.Index[i*a.K:][:a.K] {
+			if uint(j) >= uint(len(beta)) {
+				return indexError("sparse", i, j, a.D)
+			}
+			sum += value[l] * beta[j]
+		}
+		dst[i] = sum
 	}
 	return nil
 }

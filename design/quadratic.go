@@ -37,8 +37,13 @@ func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, erro
 	}
 	q.c = &mat.Dense{}
 	if p > 0 {
-		q.c = mat.DenseCopyOf(c)
-		q.data = q.c.RawMatrix().Data
+		from := c.RawSymmetric()
+		q.data = make([]float64, p*p)
+		for i := range p {
+			copy(q.data[i*p+i:(i+1)*p], from.Data[i*from.Stride+i:])
+		}
+		kernel.AddGram(q.data, p, nil, 0, p, 0, nil) // the lower triangle
+		q.c = mat.NewDense(p, p, q.data)
 	}
 	return q, nil
 }
@@ -55,6 +60,7 @@ type QuadraticWork struct {
 	of     *Quadratic
 	one    ofOne
 	band   bandWork
+	cells  cellsWork
 	thin   []bool // by basis: entry by entry
 	now    []bool // of the call at hand
 	ready  bool
@@ -170,7 +176,7 @@ func (k *QuadraticWork) prepare() {
 		}
 		k.width += hi - lo
 	}
-	k.linear, k.dense, k.shift, k.cross, k.band.across = nil, nil, 0, nil, nil
+	k.linear, k.dense, k.shift, k.cross, k.band.across, k.cells.forms = nil, nil, 0, nil, nil, nil
 	if some {
 		var cm mat.VecDense
 		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
@@ -210,9 +216,10 @@ func (k *QuadraticWork) prepare() {
 // fill copies the rows: dense columns centred, the others' entries behind one another.
 func (k *QuadraticWork) fill(x []Columns, n int) {
 	k.bands, k.singles = 0, 0
+	k.chooseCells(x)
 	for b, c := range x {
 		switch {
-		case !k.thin[b]:
+		case !k.thin[b] || b == k.cells.basis:
 		case straight(c):
 			k.bands++
 		default:
@@ -229,6 +236,7 @@ func (k *QuadraticWork) fill(x []Columns, n int) {
 	for b, c := range x {
 		start := k.of.starts[b]
 		switch {
+		case b == k.cells.basis:
 		case !k.thin[b]:
 			k.fillDense(c, start, k.at[b], n)
 		case straight(c):
@@ -330,6 +338,9 @@ func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 	if k.width > 0 {
 		k.addDenseMeans(dst)
 	}
+	if k.cells.basis >= 0 {
+		k.addCells(dst)
+	}
 	if k.singles == 0 {
 		return
 	}
@@ -340,6 +351,10 @@ func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 		for l, j := range index {
 			row := k.row(int(j))
 			v := k.linear[j] + 2*(gathered(row, index[:l], value[:l])+banded(row, first, run)) + value[l]*row[j]
+			if b := k.cells.basis; b >= 0 {
+				index, value := k.cells.entries(i)
+				v += 2 * gathered(row[k.of.starts[b]:], index, value)
+			}
 			sum += value[l] * v
 		}
 		if k.width > 0 {

@@ -42,7 +42,27 @@ func quadraticBases(r *rand.Rand, n int) []design.Columns {
 			v[i] = r.Float64()
 		}
 	}
-	return []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5), second}
+	return []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5), second,
+		inCells(r, n, 40, 16, 3), inCells(r, n, 200, 10, 20), inCells(r, n, 60, 9, 0)}
+}
+
+// inCells are k entries in each row: in the same columns for the rows of each of so many cells; of 0 anywhere.
+func inCells(r *rand.Rand, n, d, k, cells int) *design.Sparse {
+	x := &design.Sparse{D: d, K: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
+	for i := range n {
+		at := r.Perm(d)[:k]
+		if cells > 0 {
+			at = make([]int, k)
+			cell := r.IntN(cells)
+			for l := range at {
+				at[l] = (cell*d/cells + l) % d
+			}
+		}
+		for l, j := range at {
+			x.Index[i*k+l], x.Value[i*k+l] = int32(j), r.NormFloat64()
+		}
+	}
+	return x
 }
 
 // TestQuadratic compares with dense products of centred rows.
@@ -50,7 +70,7 @@ func TestQuadratic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 67
 	all := quadraticBases(r, n)
-	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {}} {
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {9}, {10}, {11}, {2, 9, 7}, {9, 10, 0, 2}, {10, 5, 9}, {1, 9, 7}, {0, 11, 2}, {}} {
 		var x []design.Columns
 		var dims []int
 		p := 0

@@ -1,10 +1,6 @@
 package penalty
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "math"
 
 // minColumnShare is the share of its term's largest column below which a column is not
 // divided by its own size: see Balance.
@@ -21,7 +17,7 @@ const minColumnShare = 1e-4
 func (t *Component) Balance(d []float64) {
 	size, penalised := make([]float64, t.Dim), false // of the penalty on each column
 	for _, s := range t.S {
-		if norm := mat.Norm(s, 2); norm > 0 {
+		if norm := frobenius(s); norm > 0 {
 			penalised = true
 			for i := range size {
 				size[i] += math.Abs(s.At(i, i)) / norm

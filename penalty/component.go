@@ -19,6 +19,7 @@ type spectrum struct {
 func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*spectrum, error) {
 	var scaled []*mat.SymDense
 	var indices []int
+	var norms []float64
 	total := mat.NewSymDense(t.Dim, nil)
 	for j, sj := range t.S {
 		norm := 0.0
@@ -34,7 +35,7 @@ func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*
 		if norm = mat.Norm(x, 2); norm == 0 {
 			continue // penalises nothing
 		}
-		scaled = append(scaled, x)
+		scaled, norms = append(scaled, x), append(norms, norm)
 		indices = append(indices, index+j)
 		for a := range t.Dim {
 			for b := a; b < t.Dim; b++ {
@@ -74,6 +75,10 @@ func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*
 				return nil, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
 			}
 			members = append(members, pen)
+		}
+		if len(members) == 2 {
+			own := newPair(members, [2]float64{norms[0], norms[1]}, values[:rank])
+			members[0].pair, members[1].pair = own, own
 		}
 		own.blocks = append(own.blocks, members)
 	}

@@ -121,7 +121,7 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		if len(b.penalties) > 1 {
-			if c.overlap[i], ok = c.factorOverlap(b, rho); !ok {
+			if c.overlap[i], ok = c.overlapOf(b, rho); !ok {
 				return 0, false
 			}
 			logDet += c.overlap[i].logDet

@@ -294,29 +294,34 @@ func TestLogDeterminantOfOverlappingPenalties(t *testing.T) {
 		Terms: []Component{{Name: "te", Dim: 30, S: []*mat.SymDense{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
 	p.XX.ScaleSym(100, p.XX) // unit variance: coordinates stay as they are
 	s := mustReduce(t, p)
+	if s.penalties[0].pair == nil {
+		t.Fatal("not a pair")
+	}
 	for _, gap := range []float64{0, 3, -6, 15, -15, 25, -25, 60, -60} {
-		rho := []float64{1 + gap, 1}
-		want, wantGrad, wantCross := 0.0, 0.0, 0.0
-		for _, a := range e1 {
-			for _, b := range e2 {
-				x, y := a*math.Exp(rho[0]), b*math.Exp(rho[1])
-				if x+y > 0 {
-					want += math.Log(x + y)
-					wantGrad += x / (x + y)
-					wantCross -= x / (x + y) * y / (x + y)
+		for _, factor := range []func(*block, []float64) (*overlap, bool){s.factorOverlap, s.overlapOf} {
+			rho := []float64{1 + gap, 1}
+			want, wantGrad, wantCross := 0.0, 0.0, 0.0
+			for _, a := range e1 {
+				for _, b := range e2 {
+					x, y := a*math.Exp(rho[0]), b*math.Exp(rho[1])
+					if x+y > 0 {
+						want += math.Log(x + y)
+						wantGrad += x / (x + y)
+						wantCross -= x / (x + y) * y / (x + y)
+					}
 				}
 			}
-		}
-		grad, hess := make([]float64, 2), mat.NewSymDense(2, nil)
-		o, ok := s.factorOverlap(&s.blocks[0], rho)
-		if !ok {
-			t.Fatalf("ratio e^%g: no factor", gap)
-		}
-		got := s.addLogDetS(&s.blocks[0], o, rho, grad, hess)
-		if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) || math.Abs(grad[0]-wantGrad) > 1e-9*wantGrad ||
-			math.Abs(hess.At(0, 1)-wantCross) > 1e-9 {
-			t.Errorf("ratio e^%g: log determinant %.12g, want %.12g; derivative %.12g, want %.12g; mixed second %.12g, want %.12g",
-				gap, got, want, grad[0], wantGrad, hess.At(0, 1), wantCross)
+			grad, hess := make([]float64, 2), mat.NewSymDense(2, nil)
+			o, ok := factor(&s.blocks[0], rho)
+			if !ok {
+				t.Fatalf("ratio e^%g: no factor", gap)
+			}
+			got := s.addLogDetS(&s.blocks[0], o, rho, grad, hess)
+			if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) || math.Abs(grad[0]-wantGrad) > 1e-9*wantGrad ||
+				math.Abs(hess.At(0, 1)-wantCross) > 1e-9 {
+				t.Errorf("ratio e^%g: log determinant %.12g, want %.12g; derivative %.12g, want %.12g; mixed second %.12g, want %.12g",
+					gap, got, want, grad[0], wantGrad, hess.At(0, 1), wantCross)
+			}
 		}
 	}
 }

@@ -21,6 +21,15 @@ type overlap struct {
 	logDet float64      // log|S|
 	to     *mat.Dense   // dim x dim
 	part   []*mat.Dense // rank_j x dim, in the order of block.penalties
+	share  [][]float64  // of a pair: the diagonals of part_j'part_j (dim each); nil: they are not diagonal
+}
+
+// overlapOf is the total penalty of a block; false if it is singular in floating point.
+func (s *system) overlapOf(b *block, rho []float64) (*overlap, bool) {
+	if p := s.penalties[b.penalties[0]].pair; p != nil {
+		return p.overlap([2]float64{math.Exp(rho[b.penalties[0]]), math.Exp(rho[b.penalties[1]])})
+	}
+	return s.factorOverlap(b, rho)
 }
 
 // factorOverlap returns false if the total penalty is singular in floating
@@ -117,6 +126,10 @@ func (s *system) addLogDetS(b *block, o *overlap, rho []float64, grad []float64,
 	if grad == nil {
 		return o.logDet
 	}
+	if o.share != nil {
+		o.addShares(b.penalties, grad, hess)
+		return o.logDet
+	}
 	var product mat.Dense
 	for a, j := range b.penalties {
 		dj := squaredNorm(o.part[a])
@@ -133,4 +146,23 @@ func (s *system) addLogDetS(b *block, o *overlap, rho []float64, grad []float64,
 		}
 	}
 	return o.logDet
+}
+
+// addShares adds the derivatives where all of Q_j'Q_j are diagonal.
+func (o *overlap) addShares(penalties []int, grad []float64, hess *mat.SymDense) {
+	for a, j := range penalties {
+		for _, v := range o.share[a] {
+			grad[j] += v
+		}
+		for c := a; c < len(penalties); c++ {
+			k, h := penalties[c], 0.0
+			for i, v := range o.share[a] {
+				h -= v * o.share[c][i]
+				if j == k {
+					h += v
+				}
+			}
+			hess.SetSym(j, k, hess.At(j, k)+h)
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Ridge returns the k x k identity, the penalty a'a. For k < 1 it is empty.
@@ -133,11 +135,50 @@ func bsplineDerivatives(dst, t []float64, span, degree, order int, x float64) {
 // of different terms are comparable and equal mgcv's sp (its S.scale is
 // 1/factor). The argument is not changed. A zero S or norm gives factor 1.
 func Scale(s *mat.SymDense, maxRowNorm float64) (*mat.SymDense, float64) {
-	norm, factor := mat.Norm(s, 1), 1.0
+	norm, factor := oneNorm(s), 1.0
 	if norm > 0 && maxRowNorm > 0 {
 		factor = maxRowNorm * maxRowNorm / norm
 	}
 	scaled := mat.NewSymDense(s.SymmetricDim(), nil)
+	if diag, ok := diagonalOf(s); ok { // of many levels: memory that is not touched costs nothing
+		for i, v := range diag {
+			scaled.SetSym(i, i, factor*v)
+		}
+		return scaled, factor
+	}
 	scaled.ScaleSym(factor, s)
 	return scaled, factor
+}
+
+// oneNorm is the largest sum of sizes in a row of s.
+func oneNorm(s *mat.SymDense) float64 {
+	raw := s.RawSymmetric()
+	sums := make([]float64, raw.N)
+	for i := range raw.N {
+		row, own := raw.Data[i*raw.Stride+i:i*raw.Stride+raw.N], 0.0
+		for j, v := range row {
+			if v == 0 {
+				continue
+			}
+			v = math.Abs(v)
+			own += v
+			if j > 0 {
+				sums[i+j] += v
+			}
+		}
+		sums[i] += own
+	}
+	largest := 0.0
+	for _, v := range sums {
+		largest = max(largest, v)
+	}
+	return largest
+}
+
+// frobenius is the root of the sum of squares of s.
+func frobenius(s *mat.SymDense) float64 {
+	if sum := linalg.TraceOfProduct(s, s); sum > 1e-200 && sum < 1e200 {
+		return math.Sqrt(sum)
+	}
+	return mat.Norm(s, 2) // which neither overflows nor underflows
 }

@@ -231,11 +231,11 @@ func (p *Problem) factorFaults(fault func(format string, args ...any)) {
 
 // nonFiniteEntry finds an entry that is not finite.
 func nonFiniteEntry(s *mat.SymDense) (int, int, float64, bool) {
-	n := s.SymmetricDim()
-	for i := range n {
-		for j := i; j < n; j++ {
-			if v := s.At(i, j); !finite(v) {
-				return i, j, v, true
+	raw := s.RawSymmetric()
+	for i := range raw.N {
+		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N] {
+			if v-v != 0 {
+				return i, i + j, v, true
 			}
 		}
 	}

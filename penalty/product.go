@@ -20,8 +20,4 @@ func productInto(c, a blas64.General, b []float64, trans bool) { linalg.ProductI
 func dense(x *mat.Dense) []float64 { return linalg.Compact(x) }
 
 // full is both triangles of s.
-func full(s *mat.SymDense) *mat.Dense {
-	c := mat.NewSymDense(s.SymmetricDim(), nil)
-	c.CopySym(s)
-	return linalg.Mirror(c)
-}
+func full(s *mat.SymDense) *mat.Dense { return linalg.Full(s) }

@@ -65,6 +65,7 @@ type penalty struct {
 	diag      []float64 // the square root of the diagonal of S; nil if root is used
 	lo        int       // first row of this penalty in stacked roots
 	rank      int
+	pair      *pair // of the two penalties of a block; nil: they are others, or more
 }
 
 // mp is Mp: the dimension of what is not penalised, with the intercept.

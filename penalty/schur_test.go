@@ -168,6 +168,7 @@ func TestEliminationGivesTheDenseFit(t *testing.T) {
 			got, want := mustSelect(t, p, &o), denseFit(t, p, o)
 			sameFit(t, name, got, want, 1e-8)
 			shrinkage(t, name, p, got)
+			sandwiched(t, name, p, got)
 		}
 	}
 }
@@ -233,5 +234,31 @@ func shrinkage(t *testing.T, name string, p *Problem, f *Fit) {
 	apart.Sub(got, want)
 	if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(len(p.XZ))) {
 		t.Errorf("%s: Vp S Vp differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
+	}
+}
+
+// sandwiched compares Sandwich with the products that it stands for.
+func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
+	t.Helper()
+	n := len(p.XZ)
+	rng := rand.New(rand.NewPCG(3, uint64(n)))
+	m := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			m.SetSym(i, j, rng.NormFloat64())
+		}
+	}
+	want := sandwich(full(f.Vp), m)
+	around := f.Sandwich()
+	if around == nil {
+		t.Errorf("%s: no sandwich", name)
+		return
+	}
+	got := around(m)
+	got.ScaleSym(f.Scale*f.Scale, got)
+	var apart mat.Dense
+	apart.Sub(got, want)
+	if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(n)) {
+		t.Errorf("%s: the sandwich differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
 	}
 }

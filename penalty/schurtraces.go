@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // invert prepares traces, products and covariances at what solve has factored last.
@@ -122,19 +123,7 @@ func (e *schur) traceProduct(j, l int) float64 {
 	case b >= 0:
 		return e.traceWithLeft(j, b)
 	}
-	return e.near.At(j, l) + traceOfProduct(e.h[j], e.k[l])
-}
-
-// traceOfProduct is tr(a b).
-func traceOfProduct(a, b *mat.SymDense) float64 {
-	n, ra, rb, sum := a.SymmetricDim(), a.RawSymmetric(), b.RawSymmetric(), 0.0
-	for i := range n {
-		sum += ra.Data[i*ra.Stride+i] * rb.Data[i*rb.Stride+i]
-		for j := i + 1; j < n; j++ {
-			sum += 2 * ra.Data[i*ra.Stride+j] * rb.Data[i*rb.Stride+j]
-		}
-	}
-	return sum
+	return e.near.At(j, l) + linalg.TraceOfProduct(e.h[j], e.k[l])
 }
 
 // traceWithLeft is tr(H_j S_k), k one of left's.
@@ -248,7 +237,7 @@ func (e *schur) determined(s *system, unit, tol float64) bool {
 		}
 		weightedGram(k, y, ones)
 		weightedGram(h, q.RawMatrix().Data, ones)
-		sum := math.Sqrt(squares) + math.Sqrt(math.Max(0, traceOfProduct(h, k))) + 2*math.Sqrt(squaredSum(q.RawMatrix().Data)) + mat.Norm(t, 2)
+		sum := math.Sqrt(squares) + math.Sqrt(math.Max(0, linalg.TraceOfProduct(h, k))) + 2*math.Sqrt(squaredSum(q.RawMatrix().Data)) + mat.Norm(t, 2)
 		squares = sum * sum
 	}
 	return 1/math.Sqrt(squares) > 100*tol*tol*trace

@@ -3,6 +3,10 @@ package penalty
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 const (
@@ -81,25 +85,37 @@ func (s *search) bound(j int) (start, lo, hi float64) {
 		floor = 1
 	}
 	xs, vs, ratios := 0.0, 0.0, 0.0
+	var image *mat.Dense // root X'WX
+	if pen.diag == nil {
+		image = product(pen.root, s.ownProducts(j))
+	}
 	for i := range pen.rank {
 		x, v := 0.0, 0.0
 		if pen.diag != nil {
 			x, v = s.ownProduct(s.coordinate(j, i)), pen.diag[i]*pen.diag[i]
 		} else {
 			row := pen.root.RawRowView(i)
-			for a, ra := range row {
-				v += ra * ra
-				for c, rc := range row {
-					x += ra * rc * s.between(s.coordinate(j, a), s.coordinate(j, c))
-				}
-			}
-			x /= v
+			v = kernel.Dot(row, row)
+			x = kernel.Dot(row, image.RawRowView(i)) / v
 		}
 		x = math.Max(x, floor)
 		xs, vs, ratios = xs+x, vs+v, ratios+x/v
 	}
 	start = math.Log(xs / vs)
 	return start, start + math.Log(1e-7), math.Log(ratios / boundEDF)
+}
+
+// ownProducts are the entries of X'WX of penalty j's block.
+func (s *search) ownProducts(j int) *mat.Dense {
+	_, dim := s.penalties[j].root.Dims()
+	own := mat.NewDense(dim, dim, nil)
+	for a := range dim {
+		row := own.RawRowView(a)
+		for c := range row {
+			row[c] = s.between(s.coordinate(j, a), s.coordinate(j, c))
+		}
+	}
+	return own
 }
 
 // atBound tells whether rho_j sits at a bound and the gradient pushes outwards,

@@ -117,6 +117,21 @@ func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 	return sum
 }
 
+// TraceOfProduct is tr(a b), summed by rows of the upper triangles.
+func TraceOfProduct(a, b *mat.SymDense) float64 {
+	ra, rb := a.RawSymmetric(), b.RawSymmetric()
+	parts := make([]float64, ra.N)
+	eachRow(ra.N, func(i int) {
+		x, y := ra.Data[i*ra.Stride+i:i*ra.Stride+ra.N], rb.Data[i*rb.Stride+i:i*rb.Stride+ra.N]
+		parts[i] = x[0]*y[0] + 2*kernel.Dot(x[1:], y[1:])
+	})
+	sum := 0.0
+	for _, v := range parts {
+		sum += v
+	}
+	return sum
+}
+
 // eachRow calls f for the n rows of a triangle, several at the same time where moving so
 // much memory takes longer than waking a processor.
 func eachRow(n int, f func(i int)) {

@@ -108,8 +108,16 @@ func TestReduce(t *testing.T) {
 		{From: 21, Rows: 30, To: 20, Columns: 30},
 		{From: 51, Rows: 12, To: 50, Columns: 40, Z: random(12, 40, 2)},
 		{From: 63, Rows: 1, To: 90, Columns: 1, Z: random(1, 1, 3)},
+		{From: 64, Rows: 7, To: 91, Columns: 6, Z: ones(7, 6, 3, 0, -1, 6, 1, 2)},
+		{From: 71, Rows: 2, To: 97, Columns: 3, Z: random(2, 3, 4)},
+		{From: 73, Rows: 3, To: 100, Columns: 2, Z: ones(3, 2, 1, 1)},
+		{From: 76, Rows: 5, To: 102, Columns: 4, Z: ones(5, 4, 1, 2, 3, 4)},
+		{From: 81, Rows: 4, To: 106, Columns: 5, Z: ones(4, 5, -1, 0, 1, 2, 3)},
+		{From: 85, Rows: 4, To: 111, Columns: 3, Z: ones(4, 3, 0, 1, 2)},
+		{From: 89, Rows: 3, To: 114, Columns: 4, Z: ones(3, 4, 0, 1, 2, -1)},
+		{From: 92, Rows: 2, To: 118, Columns: 2, Z: mat.NewDense(2, 2, nil)},
 	}
-	whole := mat.NewDense(64, 91, nil)
+	whole := mat.NewDense(94, 120, nil)
 	for _, m := range maps {
 		for i := range m.Rows {
 			for j := range m.Columns {
@@ -122,17 +130,28 @@ func TestReduce(t *testing.T) {
 			}
 		}
 	}
-	s := gram(64, 3)
+	s := gram(94, 3)
 	var want mat.Dense
 	want.Product(whole.T(), s, whole)
-	larger := mat.NewSymDense(70, nil) // rows with gaps between them
-	for i := range 64 {
-		for j := i; j < 64; j++ {
+	larger := mat.NewSymDense(100, nil) // rows with gaps between them
+	for i := range 94 {
+		for j := i; j < 94; j++ {
 			larger.SetSym(i+2, j+2, s.At(i, j))
 		}
 	}
-	part := larger.SliceSym(2, 66).(*mat.SymDense)
+	part := larger.SliceSym(2, 96).(*mat.SymDense)
 	upperEqual(t, "reduce", Reduce(part, maps), &want)
+}
+
+// ones has a 1 in each column, in these rows; -1: none.
+func ones(rows, columns int, at ...int) *mat.Dense {
+	z := mat.NewDense(rows, columns, nil)
+	for j, i := range at {
+		if i >= 0 {
+			z.Set(i, j, 1)
+		}
+	}
+	return z
 }
 
 func TestSymmetricProducts(t *testing.T) {

@@ -84,11 +84,16 @@ func rows(x mat.Matrix) *mat.Dense {
 	case *mat.Dense:
 		return x
 	case *mat.SymDense:
-		c := mat.NewSymDense(x.SymmetricDim(), nil)
-		c.CopySym(x)
-		return Mirror(c)
+		return Full(x)
 	}
 	return mat.DenseCopyOf(x)
+}
+
+// Full is both triangles of s: a copy.
+func Full(s *mat.SymDense) *mat.Dense {
+	c := mat.NewSymDense(s.SymmetricDim(), nil)
+	c.CopySym(s)
+	return Mirror(c)
 }
 
 // AddGram adds x'x to s, x (m x n) by rows.
@@ -96,6 +101,9 @@ func AddGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 0) }
 
 // AddLowerGram adds x'x to s for an x (n x n) that is zero above the diagonal.
 func AddLowerGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 1) }
+
+// AddSymmetric adds x'y, which is symmetric, to s; x and y are m x n by rows.
+func AddSymmetric(s *mat.SymDense, x, y *mat.Dense) { addSymmetric(s, x, y, nil, 0) }
 
 // SubtractSymmetric takes x'y, which is symmetric, from s; x and y are m x n by rows.
 func SubtractSymmetric(s *mat.SymDense, x, y *mat.Dense) {

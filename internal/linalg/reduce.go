@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
@@ -20,52 +22,92 @@ func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	last := maps[len(maps)-1]
 	n := last.To + last.Columns
 	out := mat.NewSymDense(n, nil)
-	from, to := s.RawSymmetric(), out.RawSymmetric()
-	packed := make([]*kernel.Weights[float64], len(maps))
+	to := out.RawSymmetric()
+	parts := make([]part, len(maps))
 	for j, m := range maps {
 		if m.Z != nil && m.Rows > 0 && m.Columns > 0 {
-			packed[j] = kernel.Pack(m.Rows, m.Columns, Compact(m.Z), false)
+			parts[j] = partOf(m.Z)
 		}
 	}
 	parallel(len(maps), n*n*n/max(1, len(maps)), func(first, end int) {
 		for i := first; i < end; i++ {
 			if m := maps[i]; m.Rows > 0 && m.Columns > 0 {
-				reduceRows(to.Data[m.To*to.Stride:], to.Stride, from.Data[m.From*from.Stride:], from.Stride, from.N, maps[i:], packed[i:], mirrored(s, m.From, m.Rows))
+				reduceRows(to.Data[m.To*to.Stride:], to.Stride, s, maps[i:], parts[i:])
 			}
 		}
 	})
 	return out
 }
 
-// reduceRows makes the rows of the result that are the first map's, from its own block on the
-// diagonal on, from the rows of s that are; own is that block of s, both triangles.
-func reduceRows(to []float64, ldt int, from []float64, ldf, n int, maps []Map, packed []*kernel.Weights[float64], own []float64) {
-	m := maps[0]
-	width := n - m.From
-	left := make([]float64, m.Columns*width) // Z' of the rows
-	if m.Z == nil {
-		for i := range m.Rows {
-			copy(left[i*width:], own[i*m.Rows:(i+1)*m.Rows])
-			copy(left[i*width+m.Rows:(i+1)*width], from[i*ldf+m.From+m.Rows:])
-		}
-	} else {
-		z := m.Z.RawMatrix()
-		kernel.AddCross(left, width, z.Data, z.Stride, m.Columns, own, m.Rows, m.Rows, m.Rows, nil)
-		if rest := width - m.Rows; rest > 0 {
-			kernel.AddCross(left[m.Rows:], width, z.Data, z.Stride, m.Columns, from[m.From+m.Rows:], ldf, rest, m.Rows, nil)
+// part is a Z as products take it. Without weights it leaves out rows before first, as a factor's
+// contrasts to its first level do, or has columns of zeros before skip, as the transpose of those:
+// column skip+i is that of row first+i.
+type part struct {
+	weights     *kernel.Weights[float64]
+	first, skip int
+}
+
+func partOf(z *mat.Dense) part {
+	rows, columns := z.Dims()
+	raw := z.RawMatrix()
+	whole := part{weights: kernel.Pack(rows, columns, Compact(z), false)}
+	at := func(v float64) bool { return v != 0 }
+	p := part{}
+	for p.first < rows && !slices.ContainsFunc(raw.Data[p.first*raw.Stride:][:columns], at) {
+		p.first++
+	}
+	if p.first == rows {
+		return whole
+	}
+	p.skip = slices.IndexFunc(raw.Data[p.first*raw.Stride:][:columns], at)
+	for i := range rows {
+		one := i - p.first + p.skip // where row i has its 1
+		for j, v := range raw.Data[i*raw.Stride:][:columns] {
+			if j == one && i >= p.first && v != 1 || j != one && v != 0 {
+				return whole
+			}
 		}
 	}
+	if rows-p.first < columns-p.skip {
+		return whole
+	}
+	return p
+}
+
+// reduceRows makes the rows of the result that are the first map's, from its own block on the
+// diagonal on.
+func reduceRows(to []float64, ldt int, s *mat.SymDense, maps []Map, parts []part) {
+	m, own, raw := maps[0], parts[0], s.RawSymmetric()
+	// Z' of the rows, from the block's first column on: of those that are only chosen the upper
+	// triangle serves.
+	left, width, rows := raw.Data[(m.From+own.first)*raw.Stride+m.From:], raw.Stride, m.Columns-own.skip
+	if own.weights != nil {
+		left, width = leftTimes(m, s), raw.N-m.From
+	}
+	to = to[own.skip*ldt:]
 	for j, o := range maps {
 		if o.Rows == 0 || o.Columns == 0 {
 			continue
 		}
-		part := left[o.From-m.From:]
-		if o.Z != nil {
-			packed[j].Mul(to[o.To:], ldt, part, width, m.Columns, nil)
+		p, columns := parts[j], left[o.From-m.From:]
+		if p.weights != nil {
+			p.weights.Mul(to[o.To:], ldt, columns, width, rows, nil)
 			continue
 		}
-		for i := range m.Columns {
-			copy(to[i*ldt+o.To:i*ldt+o.To+o.Columns], part[i*width:])
+		for i := range rows {
+			copy(to[i*ldt+o.To+p.skip:i*ldt+o.To+o.Columns], columns[i*width+p.first:])
 		}
 	}
+}
+
+// leftTimes is Z' of the first map's rows, from its own block on the diagonal on.
+func leftTimes(m Map, s *mat.SymDense) []float64 {
+	raw := s.RawSymmetric()
+	width := raw.N - m.From
+	left, z := make([]float64, m.Columns*width), m.Z.RawMatrix()
+	kernel.AddCross(left, width, z.Data, z.Stride, m.Columns, mirrored(s, m.From, m.Rows), m.Rows, m.Rows, m.Rows, nil)
+	if rest := width - m.Rows; rest > 0 {
+		kernel.AddCross(left[m.Rows:], width, z.Data, z.Stride, m.Columns, raw.Data[m.From*raw.Stride+m.From+m.Rows:], raw.Stride, rest, m.Rows, nil)
+	}
+	return left
 }

@@ -24,6 +24,17 @@ func NewRows(n, width, dim int) *Rows {
 	return &Rows{Width: width, Dim: dim, First: make([]int32, n), Value: make([]float64, n*width)}
 }
 
+// Sized is room for n rows of width of dim functions, in the memory of r if that is large enough; r
+// may be nil.
+func (r *Rows) Sized(n, width, dim int) *Rows {
+	if r == nil {
+		return NewRows(n, width, dim)
+	}
+	r.Width, r.Dim = width, dim
+	r.First, r.Value = slices.Grow(r.First[:0], n)[:n], slices.Grow(r.Value[:0], n*width)[:n*width]
+	return r
+}
+
 // Dense writes row i to dst (Dim).
 func (r *Rows) Dense(dst []float64, i int) {
 	clear(dst)

@@ -2,6 +2,7 @@ package thinplate
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 )
@@ -128,10 +129,20 @@ func atMost(a, b float64) (one int) {
 
 // evaluate writes the functions at x - shift to rows of dst that are stride apart.
 func (p *piecewise) evaluate(dst []float64, stride int, x []float64, shift float64) {
-	w := p.width
+	w, size := p.width, p.terms*p.width
+	next, ahead := 0, 0.0
+	if len(x) > 0 {
+		next = p.find(x[0] - shift)
+	}
 	for i, v := range x {
 		v -= shift
-		piece := p.find(v)
+		piece := next
+		if i+1 < len(x) { // the next row's numbers come from memory while this one's are computed
+			next = p.find(x[i+1] - shift)
+			for l := next * size; l < (next+1)*size; l += 8 {
+				ahead += p.c[l]
+			}
+		}
 		h, c, out := v-p.breaks[max(piece-1, 0)], p.piece(piece), dst[i*stride:][:w]
 		if p.terms == 4 {
 			c0, c1, c2, c3 := c[:w], c[w:][:w], c[2*w:][:w], c[3*w:][:w]
@@ -148,4 +159,5 @@ func (p *piecewise) evaluate(dst []float64, stride int, x []float64, shift float
 			out[j] = v
 		}
 	}
+	runtime.KeepAlive(ahead)
 }

@@ -160,9 +160,10 @@ func (b *Chunk) start(x []design.Columns) {
 
 // Reset empties the chunk for reuse; its memory is kept.
 func (b *Chunk) Reset() {
+	clean := b.rows == 0
 	b.rows, b.positive, b.sumW, b.sumLogW = 0, 0, 0, 0
 	b.closed, b.shifted, b.started = false, false, false
-	if b.sum == nil {
+	if b.sum == nil || clean {
 		return
 	}
 	clear(b.sum)

@@ -2,10 +2,15 @@ package moments
 
 // Moments closes the chunk and returns what it holds, centred; it shares nothing
 // with the chunk but the layout.
-func (b *Chunk) Moments() *Moments { return b.MomentsInto(nil) }
+func (b *Chunk) Moments() *Moments {
+	m := b.MomentsInto(nil)
+	m.fill()
+	return m
+}
 
-// MomentsInto is Moments in the memory of old: nil, or moments that nobody reads any
-// more (Sum.Spare); those of another layout are left alone.
+// MomentsInto is Moments for Sum.Add, which what XX would tell of a factor's levels among each other
+// is left out for, in the memory of old: nil, or moments that nobody reads any
+// more (Spare); those of another layout are left alone.
 func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	b.closed = true
 	m := old
@@ -54,21 +59,21 @@ func (b *Chunk) centre(m *Moments) {
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
 	for n, q := range b.pairs {
+		if q.a == q.b {
+			m.open[q.a] = q.dimA > 1 && b.coded[b.panel.of[q.a]]
+		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := xr.Data[i*xr.Stride+resp]
 			from, to := q.offB, q.offB+q.dimB
 			if q.a == q.b {
 				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
 				from = i + 1
+				if m.open[q.a] {
+					continue
+				}
 			}
 			dst := c.Data[i*c.Stride:][from:to]
 			mean := d[from:to][:len(dst)]
-			if q.a == q.b && b.coded[b.panel.of[q.a]] {
-				for l, v := range mean {
-					dst[l] = 0 - s*v
-				}
-				continue
-			}
 			if b.below[n] {
 				for l := range dst {
 					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]

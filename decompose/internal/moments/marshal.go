@@ -274,7 +274,7 @@ func (m *Moments) appendBody(out []byte) []byte {
 		}
 	}
 	put([]float64{m.SumW, m.SumLogW})
-	m.values(put)
+	m.filled().values(put)
 	return out
 }
 

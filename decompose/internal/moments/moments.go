@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Moments are the sums over a set of rows that a decomposition needs: p raw
@@ -44,6 +46,7 @@ type Moments struct {
 	low, lowR []float64
 
 	pairs []pair // the bases that meet
+	open  []bool // by basis: its products off the diagonal of XX are to be filled in (see apart.go)
 }
 
 // New returns the moments of no rows. Matrices with a dimension of 0 are the
@@ -66,6 +69,7 @@ func blank(l Layout, pairs []pair) *Moments {
 		MeanR:      make([]float64, r),
 		low:        make([]float64, p),
 		lowR:       make([]float64, r),
+		open:       make([]bool, len(l.Bases)),
 		XX:         &mat.SymDense{},
 		XR:         &mat.Dense{},
 		RR:         &mat.SymDense{},
@@ -85,6 +89,7 @@ func (m *Moments) reset() {
 	for _, v := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.MeanR, m.low, m.lowR} {
 		clear(v)
 	}
+	clear(m.open)
 	for _, z := range []interface{ Zero() }{m.XX, m.XR, m.RR} {
 		z.Zero()
 	}
@@ -113,6 +118,13 @@ func rectangle(r, c int) *mat.Dense {
 // result beyond the range of float64 is an error that names the basis or
 // response; m is undefined then.
 func (m *Moments) Merge(next *Moments) error {
+	err := m.mergeOpen(next)
+	m.fill()
+	return err
+}
+
+// mergeOpen is Merge, but for what is to be filled in.
+func (m *Moments) mergeOpen(next *Moments) error {
 	if next == nil {
 		return fmt.Errorf("moments: merge with nothing")
 	}
@@ -145,6 +157,7 @@ func (m *Moments) merge(next *Moments) {
 		copy(m.MeanR, next.MeanR)
 		copy(m.low, next.low)
 		copy(m.lowR, next.lowR)
+		copy(m.open, next.open)
 		m.XX, m.XR, m.RR, m.R = clone(next.XX), cloneDense(next.XR), clone(next.RR), cloneTri(next.R)
 	default:
 		m.update(next)
@@ -176,19 +189,26 @@ func (m *Moments) update(next *Moments) {
 
 // addProducts is the update of C by parts.
 func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
+	next = m.opened(next)
 	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
-	for _, q := range m.pairs {
+	for at := 0; at < len(m.pairs); {
+		q := m.pairs[at]
+		end := q.offB + q.dimB
+		for at++; at < len(m.pairs) && m.pairs[at].a == q.a && m.pairs[at].offB == end; at++ { // neighbours in a row
+			end += m.pairs[at].dimB
+		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
-			fd := f * d[i]
-			from, to := q.offB, q.offB+q.dimB
-			if q.a == q.b {
+			fd, from := f*d[i], q.offB
+			switch {
+			case q.a == q.b && m.open[q.a]:
+				xx.Data[i*xx.Stride+i] += nn.Data[i*nn.Stride+i] + fd*d[i]
+				from += q.dimB
+			case q.a == q.b:
 				from = i
 			}
-			dst := xx.Data[i*xx.Stride:][from:to]
-			dj := d[from:to][:len(dst)]
-			for l, v := range nn.Data[i*nn.Stride:][from:to][:len(dst)] {
-				dst[l] += v + fd*dj[l]
-			}
+			dst := xx.Data[i*xx.Stride:][from:end]
+			kernel.Add(dst, dst, nn.Data[i*nn.Stride:][from:end])
+			kernel.Axpy(dst, d[from:end], fd)
 		}
 	}
 	if len(dr) > 0 && len(d) > 0 {
@@ -274,6 +294,7 @@ func (m *Moments) Clone() *Moments {
 	c.MeanR = slices.Clone(m.MeanR)
 	c.low = slices.Clone(m.low)
 	c.lowR = slices.Clone(m.lowR)
+	c.open = slices.Clone(m.open)
 	c.XX, c.XR, c.RR, c.R = clone(m.XX), cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
 	return &c
 }

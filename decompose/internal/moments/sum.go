@@ -18,8 +18,9 @@ type Sum struct {
 	spare  []*Moments // that were merged into others
 }
 
-// maxSpare is how many moments a sum keeps for reuse.
-const maxSpare = 2
+// maxSpare is how many moments a sum keeps for reuse: as many as one chunk may make free, since
+// the chunks that follow take them one by one.
+const maxSpare = 16
 
 // NewSum returns the sum of no chunks, to which Append adds chunk first (>= 0) first.
 // A faulty layout is reported by Append.
@@ -85,7 +86,7 @@ func (s *Sum) AddNone(t *Sum) error {
 
 // merge adds b to a, which are s's own.
 func (s *Sum) merge(a, b *Moments) (*Moments, error) {
-	if err := a.Merge(b); err != nil {
+	if err := a.mergeOpen(b); err != nil {
 		return nil, err
 	}
 	if len(s.spare) < maxSpare {
@@ -94,16 +95,33 @@ func (s *Sum) merge(a, b *Moments) (*Moments, error) {
 	return a, nil
 }
 
-// Spare returns moments that Add was given and s does not need any more, to be
-// overwritten (Chunk.MomentsInto); nil if there are none.
-func (s *Sum) Spare() *Moments {
-	n := len(s.spare)
-	if n == 0 {
+// Spare is memory of moments that sums do not need any more, for chunks to come
+// (Chunk.MomentsInto). It may be used by several goroutines.
+type Spare struct{ free chan *Moments }
+
+// NewSpare is one without any.
+func NewSpare() *Spare { return &Spare{make(chan *Moments, maxSpare)} }
+
+// Take takes what Add made free in s.
+func (f *Spare) Take(s *Sum) {
+	for _, m := range s.spare {
+		select {
+		case f.free <- m:
+		default:
+		}
+	}
+	clear(s.spare)
+	s.spare = s.spare[:0]
+}
+
+// Get is moments to be overwritten; nil: there are none.
+func (f *Spare) Get() *Moments {
+	select {
+	case m := <-f.free:
+		return m
+	default:
 		return nil
 	}
-	m := s.spare[n-1]
-	s.spare = s.spare[:n-1]
-	return m
 }
 
 // Merge adds the chunks of other, which may lie anywhere. other is not changed. Chunks that
@@ -119,7 +137,7 @@ func (s *Sum) Merge(other *Sum) error {
 		if theirs[a] {
 			a = a.Clone()
 		}
-		return a, a.Merge(b)
+		return a, a.mergeOpen(b)
 	})
 	if err != nil {
 		return inTerms(err)
@@ -201,5 +219,29 @@ func (s *Sum) Total() *Moments {
 	if !ok {
 		return New(s.layout)
 	}
+	return total.filled()
+}
+
+// Drain is Total in the memory of s, which is worth nothing then.
+func (s *Sum) Drain() *Moments {
+	total, ok, _ := s.chunks.Total(func(a, b *Moments) (*Moments, error) {
+		a.merge(b)
+		return a, nil
+	})
+	if !ok {
+		return New(s.layout)
+	}
+	total.fill()
 	return total
+}
+
+// Fill writes what the sum left out of its moments, so that Total and whoever writes them need not
+// copy them to do so, and drops memory kept for chunks: call it when all are added.
+func (s *Sum) Fill() {
+	s.spare = nil
+	s.chunks.Each(func(n dyadic.Node[*Moments], ok bool) {
+		if ok {
+			n.Value.fill()
+		}
+	})
 }

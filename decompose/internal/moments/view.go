@@ -66,6 +66,7 @@ func (m *Moments) view(k int, mix []float64) View {
 			v.MeanR += c * m.MeanR[l]
 		}
 	}
+	m = m.filled()
 	off := m.Layout.offsets()
 	var at []int // the view's columns among the p
 	for _, b := range v.Bases {
@@ -133,10 +134,12 @@ func (v View) Covariance(bases ...int) *mat.SymDense {
 			at = append(at, j)
 		}
 	}
-	c := symmetric(len(at))
+	c, xx := symmetric(len(at)), v.XX.RawSymmetric()
+	to := c.RawSymmetric()
 	for i, a := range at {
-		for j := i; j < len(at); j++ {
-			c.SetSym(i, j, v.XX.At(a, at[j])/v.SumW)
+		row := to.Data[i*to.Stride:][:len(at)]
+		for j, b := range at[i:] {
+			row[i+j] = xx.Data[min(a, b)*xx.Stride+max(a, b)] / v.SumW
 		}
 	}
 	return c

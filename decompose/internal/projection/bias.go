@@ -24,7 +24,7 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 			if f.vague != nil {
 				v.AddSym(v, f.vague)
 			}
-			return f.problem.columns.expandCov(v)
+			return f.problem.columns.expandOwn(v)
 		}
 	}
 	var penalties []linalg.Block
@@ -52,5 +52,5 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 	if f.vague != nil {
 		sum.AddSym(sum, f.vague)
 	}
-	return f.problem.columns.expandCov(sum)
+	return f.problem.columns.expandOwn(sum)
 }

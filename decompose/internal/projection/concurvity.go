@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -46,6 +47,7 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	if err != nil {
 		return nil, nil, err
 	}
+	s.mean = f.standardisedMeans()
 	full, pairs, err := s.measure(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -84,6 +86,7 @@ type spans struct {
 	corr      *mat.SymDense
 	start     []int // first column of each term, and the end
 	tolerance float64
+	mean      []float64 // of the columns, 0 of those that do not vary; nil: not known
 }
 
 // newSpans takes the columns' standard deviations and coefficients theta.
@@ -130,9 +133,7 @@ func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 	if n < 2 || n > concurvityTerms {
 		return nil, nil
 	}
-	all := linalg.Mirror(s.corr)
-	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
-	inverse, apart, err := s.prepared(ctx, between, large)
+	inverse, apart, err := s.prepared(ctx, large)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 		case large != nil && i == large.block && !t.many():
 			return t.after(large.against(j), nil)
 		}
-		return t.after(other.taken(between(i, j), inverse[i], s.tolerance), inverse[j])
+		return t.after(other.taken(s.between(i, j), inverse[i], s.tolerance), inverse[j])
 	}
 	measured := make([]Concurvity, n*n)
 	err = each(ctx, n*n, func(at int) error {
@@ -165,9 +166,20 @@ func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 	return pairs, nil
 }
 
+// between are the correlations of the columns of term i with those of another, j.
+func (s *spans) between(i, j int) mat.Matrix {
+	if i > j {
+		return s.between(j, i).T()
+	}
+	raw, lo := s.corr.RawSymmetric(), s.start[i]
+	var block mat.Dense // above the diagonal
+	block.SetRawMatrix(blas64.General{Rows: s.start[i+1] - lo, Cols: s.start[j+1] - s.start[j], Stride: raw.Stride, Data: raw.Data[lo*raw.Stride+s.start[j]:]})
+	return &block
+}
+
 // prepared gives the inverse correlations of terms of many columns, and which pairs of
 // the others (n x n) would not be shown.
-func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix, large *dominant) (inverse []*mat.SymDense, apart []bool, err error) {
+func (s *spans) prepared(ctx context.Context, large *dominant) (inverse []*mat.SymDense, apart []bool, err error) {
 	n := len(s.terms)
 	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
 	err = each(ctx, n, func(i int) (err error) {
@@ -179,7 +191,7 @@ func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix,
 			return err
 		}
 		for j, other := range s.terms[:i] {
-			if !other.many() && t.apart(other, between(i, j)) {
+			if !other.many() && t.apart(other, s.between(i, j)) {
 				apart[i*n+j], apart[j*n+i] = true, true
 			}
 		}

@@ -198,7 +198,10 @@ func (c *Constrained) scaled(j int, b Block, null *mat.Dense) ([]*mat.SymDense, 
 		if !(factor > 0) || math.IsInf(factor, 0) {
 			return nil, fmt.Errorf("term %q: penalty %d cannot be scaled, its basis is zero on all rows", c.names[j], i)
 		}
-		out = append(out, congruence(null, scaled))
+		if null != nil {
+			scaled = congruence(null, scaled)
+		}
+		out = append(out, scaled)
 	}
 	return out, nil
 }

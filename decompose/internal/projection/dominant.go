@@ -43,6 +43,9 @@ func (s *spans) dominant() (*dominant, error) {
 				d.cross.Set(i, l, s.corr.At(s.start[f]+i, c))
 			}
 		}
+		if d.taken = s.takenByLevels(f, d.cross); d.taken != nil {
+			return d, nil
+		}
 		inverse, err := ridgeInverse(t.corr, ridge(s.tolerance))
 		if err != nil {
 			return nil, err

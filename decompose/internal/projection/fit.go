@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -37,10 +38,11 @@ type Fit struct {
 	vague   *mat.SymDense // what the uncertainty of smoothing parameters adds to cov; nil: not known, or nothing
 	// shrinkage is penalty.Fit's; nil: not known.
 	shrinkage func() *mat.SymDense
-	dropped   *mat.Dense    // orthonormal directions of standardised columns left out (c x r); nil if none
-	sd        []float64     // scale of each column, 0 for a constant one
-	corr      *mat.SymDense // of the columns; nil if there are none
-	back      *mat.Dense    // N H of Settle (see spread); nil: aliasing left nothing open
+	sandwich  func(*mat.SymDense) *mat.SymDense // penalty.Fit's; nil: it has none
+	dropped   *mat.Dense                        // orthonormal directions of standardised columns left out (c x r); nil if none
+	sd        []float64                         // scale of each column, 0 for a constant one
+	corr      *mat.SymDense                     // of the columns; nil if there are none
+	back      *mat.Dense                        // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
 	// of it. It is 1 if nothing is projected on.
@@ -89,9 +91,24 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 // Covariance is that of the raw coefficients; nil if there are none.
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
+// Sandwich is what takes a symmetric m to A^-1 m A^-1, A^-1 being Covariance but for the scale, with
+// less work than two products; nil: there is no such way. Of m the upper triangle stays.
+func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
+	if f.sandwich == nil || f.dropped != nil || f.problem.factor != nil {
+		return nil
+	}
+	columns, sandwich := f.problem.columns, f.sandwich
+	return func(m *mat.SymDense) *mat.SymDense {
+		if !columns.isRaw() {
+			m = columns.reduce(m)
+		}
+		return columns.expandOwn(sandwich(m))
+	}
+}
+
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
 // are not to be called any more.
-func (f *Fit) ForgetCovariance() { f.cov, f.vague, f.shrinkage = nil, nil, nil }
+func (f *Fit) ForgetCovariance() { f.cov, f.vague, f.shrinkage, f.sandwich = nil, nil, nil, nil }
 
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }
@@ -140,17 +157,13 @@ func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
 	if len(sd) == 0 {
 		return nil
 	}
-	raw := xx.RawSymmetric()
-	for i, si := range sd {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
-		for j, sj := range sd[i:] {
-			if si > 0 && sj > 0 {
-				row[j] = row[j] / si / sj / sumW
-			} else {
-				row[j] = 0
-			}
+	over := make([]float64, len(sd))
+	for i, s := range sd {
+		if s > 0 {
+			over[i] = 1 / (s * math.Sqrt(sumW))
 		}
 	}
+	linalg.ScaleBoth(xx, over)
 	return xx
 }
 

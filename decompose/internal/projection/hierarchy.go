@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Hierarchy splits the function X b of a predictor's raw columns into terms that are each
@@ -58,11 +60,11 @@ type space struct {
 // means, and where blocks start; tolerance decides the ranks of margins.
 func NewHierarchy(xx *mat.SymDense, mean []float64, sumW float64, start []int, n Nesting, tolerance float64) (*Hierarchy, error) {
 	h := &Hierarchy{
-		gram: mat.DenseCopyOf(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect,
+		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect,
 		spaces: make([]*space, len(n.Margins)), onto: make([]*mat.Dense, len(n.Margins)),
 		shares: make([]*space, len(n.Margins)),
 	}
-	h.gram.Scale(1/sumW, h.gram)
+	floats.Scale(1/sumW, h.gram.RawMatrix().Data)
 	for _, e := range n.Effect {
 		h.effects = max(h.effects, e+1)
 	}

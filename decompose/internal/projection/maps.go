@@ -1,6 +1,8 @@
 package projection
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/linalg"
@@ -66,6 +68,19 @@ func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 	return linalg.Reduce(v, maps)
 }
 
+// expandOwn is expandCov in the memory of v, if nothing is to be mapped.
+func (c *Constrained) expandOwn(v *mat.SymDense) *mat.SymDense {
+	if c.isRaw() {
+		return v
+	}
+	return c.expandCov(v)
+}
+
+// isRaw tells whether constrained coefficients are the raw ones.
+func (c *Constrained) isRaw() bool {
+	return !slices.ContainsFunc(c.z, func(z *mat.Dense) bool { return z != nil })
+}
+
 // contract maps raw coefficients to constrained ones: the nearest, where the
 // network's own lie outside the constraint.
 func (c *Constrained) contract(raw []float64) []float64 {
@@ -74,6 +89,10 @@ func (c *Constrained) contract(raw []float64) []float64 {
 		from, to := raw[c.raw[j]:c.raw[j+1]], theta[c.start[j]:c.start[j+1]]
 		if c.z[j] == nil {
 			copy(to, from)
+			continue
+		}
+		if c.blocks[j].Map == nil { // orthonormal columns
+			mat.NewVecDense(len(to), to).MulVec(c.z[j].T(), mat.NewVecDense(len(from), from))
 			continue
 		}
 		var t mat.VecDense

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -39,7 +40,7 @@ func (f *Fit) choiceLacksDigits() bool {
 func (p *Problem) fitOf(fit *penalty.Fit, exact bool) (*Fit, error) {
 	f := newFit(p)
 	f.alpha, f.EDF, f.EDF1, f.EDF2, f.EDFTotal = fit.Alpha, fit.EDF, fit.EDF1, fit.EDF2, fit.EDFTotal
-	f.Rank, f.cov, f.Scale, f.shrinkage = fit.Rank, fit.Vp, fit.Scale, fit.Shrinkage
+	f.Rank, f.cov, f.Scale, f.shrinkage, f.sandwich = fit.Rank, fit.Vp, fit.Scale, fit.Shrinkage, fit.Sandwich()
 	if fit.Vc != nil {
 		f.vague = mat.NewSymDense(len(f.alpha), nil)
 		for i := range f.alpha {
@@ -98,7 +99,7 @@ func (f *Fit) weakestPenalised() float64 {
 		}
 	}
 	inverse := floats.Max(append(rows, 0)) * f.problem.sums.SumW / f.Scale
-	if largest := mat.Norm(f.corr, 2); inverse > 0 && largest > 0 {
+	if largest := math.Sqrt(linalg.TraceOfProduct(f.corr, f.corr)); inverse > 0 && largest > 0 {
 		return 1 / (inverse * largest)
 	}
 	return 1

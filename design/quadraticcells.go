@@ -1,0 +1,120 @@
+package design
+
+import (
+	"slices"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// A row of a tensor product of splines, or of smooths of many levels, has many entries, in the same
+// columns for all rows of a cell. What the form has there is put side by side once for each cell, so
+// that the rows of a cell are those of a product.
+
+// minCellEntries is how many entries a row has for that to be a gain.
+const minCellEntries = 8
+
+// cellsWork is what a form needs of a sparse basis that goes cell by cell.
+type cellsWork struct {
+	basis int // that goes cell by cell; -1: none
+	x     Sparse
+	own   Sparse      // x with its rows arranged in memory of its own
+	forms []*cellForm // by their first columns
+	prod  []float64
+	alone [1]int32
+}
+
+// cellForm is what a cell's columns c need: the products with C_cc and 2 C_cd, and -2 (C m_s)_c.
+type cellForm struct {
+	columns []int32
+	weights *kernel.Weights[float64]
+	linear  []float64 // followed by as many zeros as there are dense columns
+}
+
+// chooseCells decides that a basis goes cell by cell, of those that go entry by entry where no
+// bands do.
+func (k *QuadraticWork) chooseCells(x []Columns) {
+	chosen := -1
+	for b, c := range x {
+		if !k.thin[b] {
+			continue
+		}
+		if straight(c) {
+			chosen = -1
+			break
+		}
+		if s, ok := c.(*Sparse); ok && chosen < 0 && s.K >= minCellEntries {
+			chosen, k.cells.x = b, *s
+		}
+	}
+	if chosen != k.cells.basis {
+		k.cells.basis, k.cells.forms = chosen, nil
+	}
+}
+
+// entries are the columns in the basis and the values of row i's entries there.
+func (w *cellsWork) entries(i int) (index []int32, value []float64) {
+	return w.x.Index[i*w.x.K:][:w.x.K], w.x.Value[i*w.x.K:][:w.x.K]
+}
+
+// addCells adds s'C_ss s + 2 s'C_sd d - 2 (C m_s)'s of the entries s of that basis.
+func (k *QuadraticWork) addCells(dst []float64) {
+	w := &k.cells
+	if w.forms == nil {
+		w.forms = make([]*cellForm, w.x.D)
+	}
+	w.own = Sparse{D: w.x.D, K: w.x.K, Index: w.x.Index, Value: w.x.Value, memory: w.own.memory}
+	w.own.Arrange()
+	c := w.own.cells
+	if c == nil {
+		for i := range dst {
+			columns, value := w.entries(i)
+			w.alone[0] = int32(i)
+			k.addCell(dst, w.alone[:], columns, value)
+		}
+		return
+	}
+	from := 0
+	for l, end := range c.end {
+		k.addCell(dst, c.row[from:end], w.own.of(c.lead[l]), c.value[from*w.x.K:end*w.x.K])
+		from = end
+	}
+}
+
+// addCell adds what rows of a cell have, whose entries value holds one after the other.
+func (k *QuadraticWork) addCell(dst []float64, rows []int32, columns []int32, value []float64) {
+	form, size := k.cellForm(columns), k.cells.x.K
+	wide := size + k.width
+	k.cells.prod = grown(k.cells.prod, len(rows)*wide)
+	form.weights.Mul(k.cells.prod, wide, value, size, len(rows), form.linear)
+	for r, i := range rows {
+		p := k.cells.prod[r*wide:][:wide]
+		dst[i] += kernel.Dot(value[r*size:][:size], p)
+		if k.width > 0 {
+			dst[i] += kernel.Dot(p[size:], k.rows[int(i)*k.width:])
+		}
+	}
+}
+
+// cellForm is that of these columns. Only the last of cells with the same first column is kept, for
+// a result must not depend on the cells that were there before; splines' cells have each their own.
+func (k *QuadraticWork) cellForm(columns []int32) *cellForm {
+	at := &k.cells.forms[columns[0]]
+	if *at != nil && len((*at).columns) == len(columns) && equal((*at).columns, columns) {
+		return *at
+	}
+	size, start := len(columns), k.of.starts[k.cells.basis]
+	wide := size + k.width
+	c, linear := make([]float64, 0, size*wide), make([]float64, wide)
+	for l, j := range columns {
+		row := k.row(start + int(j))
+		for _, m := range columns {
+			c = append(c, row[start+int(m)])
+		}
+		if k.width > 0 {
+			c = append(c, k.cross.RawRowView(start+int(j))...)
+		}
+		linear[l] = k.linear[start+int(j)]
+	}
+	*at = &cellForm{slices.Clone(columns), kernel.Pack(size, wide, c, false), linear}
+	return *at
+}

@@ -1,0 +1,197 @@
+package penalty
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
+)
+
+// With D the inverse of A_f, zero for the columns left, and N = [P; -I], all in the problem's
+// coordinates,
+//
+//	A^-1       = D + N T^-1 N'
+//	A^-1 m A^-1 = D m D + U N' + N U',   U = (D m N + 1/2 N T^-1 N'm N) T^-1.
+
+// vp is A^-1.
+func (e *schur) vp() *mat.SymDense {
+	n := e.outer()
+	rows, _ := n.Dims()
+	out := mat.NewSymDense(rows, nil)
+	e.eachInverse(func(a, b int, v float64) { out.SetSym(a, b, v) })
+	linalg.AddSymmetric(out, transposed(product(n, full(e.below))), transposed(n))
+	return out
+}
+
+// Sandwich is what takes a symmetric m (p x p) to A^-1 m A^-1 with A = X'WX + S where columns of
+// many levels make it a matter of p^2 operations for each of the others; nil elsewhere. Of m the
+// upper triangle is read, and the lower one is overwritten.
+func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
+	if f.schur == nil {
+		return nil
+	}
+	return f.schur.sandwich
+}
+
+// sandwich is A^-1 m A^-1.
+func (e *schur) sandwich(m *mat.SymDense) *mat.SymDense {
+	n := e.outer()
+	mn := product(linalg.Mirror(m), n)
+	rows, q := n.Dims()
+	dmn := mat.NewDense(rows, q, nil)
+	e.eachInverse(func(a, b int, v float64) { kernel.Axpy(dmn.RawRowView(a), mn.RawRowView(b), v) })
+	out := e.aroundGroups(m)
+	e.addOuter(out, n, dmn, product(transposed(n), mn))
+	return out
+}
+
+// Shrinkage is Scale A^-1 S A^-1 with A = X'WX + S (p x p), the prior variance of what the
+// penalties take from alpha (Nychka 1988; Wood 2017, 6.10), where columns of many
+// levels made it a matter of p^2 operations for each of the others. nil elsewhere, or
+// without residual: Vp has it then, in p^3.
+func (f *Fit) Shrinkage() *mat.SymDense {
+	if f.schur == nil || !(f.Scale > 0) {
+		return nil
+	}
+	v := f.schur.shrinkage()
+	v.ScaleSym(f.Scale, v)
+	return v
+}
+
+// shrinkage is A^-1 S A^-1.
+func (e *schur) shrinkage() *mat.SymDense {
+	squares := make([]float64, e.n())
+	for i, r := range e.root {
+		squares[i] = r * r
+	}
+	nsn := mat.NewSymDense(e.q, nil)
+	weightedGram(nsn, e.p, squares)
+	e.left.addRoots(nsn, e.rho)
+	rows := e.n() + len(e.columns)
+	out, dsn := mat.NewSymDense(rows, nil), mat.NewDense(rows, e.q, nil)
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		m := hi - lo
+		for i := lo; i < hi; i++ {
+			a := e.start + e.column[i]
+			for j := lo; j < hi; j++ {
+				f := e.inverse[at+(i-lo)*m+j-lo] * squares[j] / e.d[i]
+				kernel.Axpy(dsn.RawRowView(a), e.p[j*e.q:(j+1)*e.q], f)
+				for l := i; l < hi; l++ {
+					b := e.start + e.column[l]
+					out.SetSym(a, b, out.At(a, b)+f*e.inverse[at+(j-lo)*m+l-lo]/e.d[l])
+				}
+			}
+		}
+	}
+	e.addOuter(out, e.outer(), dsn, full(nsn))
+	return out
+}
+
+// addOuter adds U N' + N U' to out, from D m N and N'm N.
+func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
+	inverse := full(e.below)
+	u := product(n, product(inverse, nmn))
+	u.Scale(0.5, u)
+	u.Add(u, dmn)
+	u = product(u, inverse)
+	var un, nu mat.Dense
+	un.Augment(u, n)
+	nu.Augment(n, u)
+	linalg.AddSymmetric(out, transposed(&un), transposed(&nu))
+}
+
+// outer is N.
+func (e *schur) outer() *mat.Dense {
+	n := mat.NewDense(e.n()+len(e.columns), e.q, nil)
+	for i, c := range e.column {
+		kernel.Axpy(n.RawRowView(e.start+c), e.p[i*e.q:(i+1)*e.q], 1/e.d[i])
+	}
+	if e.basis != nil {
+		w := e.left.innerBasis()
+		for i, c := range e.columns {
+			kernel.Axpy(n.RawRowView(c), w.RawRowView(i), -1)
+		}
+	}
+	return n
+}
+
+// eachInverse calls f for each entry of the blocks of D, with its row and column.
+func (e *schur) eachInverse(f func(a, b int, v float64)) {
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		for i := lo; i < hi; i++ {
+			for j := lo; j < hi; j++ {
+				f(e.start+e.column[i], e.start+e.column[j], e.inverse[at+(i-lo)*(hi-lo)+j-lo]/(e.d[i]*e.d[j]))
+			}
+		}
+	}
+}
+
+// aroundGroups is D m D.
+func (e *schur) aroundGroups(m *mat.SymDense) *mat.SymDense {
+	there, back := sequence(m.SymmetricDim()), sequence(m.SymmetricDim()) // the columns of a group side by side
+	for i, c := range e.column {
+		there[e.start+i], back[e.start+c] = e.start+c, e.start+i
+	}
+	out := reordered(m, there)
+	scale := make([]float64, len(there)) // of the columns left: 0
+	var blocks []linalg.Block
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		size := hi - lo
+		own := mat.NewDense(size, size, nil)
+		for i := range size {
+			scale[e.start+lo+i] = 1
+			for j := range size {
+				own.Set(i, j, e.inverse[at+i*size+j]/(e.d[lo+i]*e.d[lo+j]))
+			}
+		}
+		if size == 1 {
+			scale[e.start+lo] = own.At(0, 0)
+		} else {
+			blocks = append(blocks, linalg.Block{At: e.start + lo, B: own})
+		}
+	}
+	linalg.ScaleBoth(out, scale)
+	linalg.Congruence(out, blocks, false)
+	if slices.IsSorted(back) {
+		return out
+	}
+	return reordered(out, back)
+}
+
+// reordered is m with its rows and columns in another order.
+func reordered(m *mat.SymDense, order []int) *mat.SymDense {
+	out := mat.NewSymDense(len(order), nil)
+	if slices.IsSorted(order) {
+		linalg.CopyTriangle(out, m)
+		return out
+	}
+	for i, a := range order {
+		for j := i; j < len(order); j++ {
+			out.SetSym(i, j, m.At(a, order[j]))
+		}
+	}
+	return out
+}
+
+// transposed is x' by rows.
+func transposed(x *mat.Dense) *mat.Dense { return mat.DenseCopyOf(x.T()) }
+
+// addRoots adds sum_j lambda_j S_j in the coordinates of the overlaps.
+func (c *criterion) addRoots(dst *mat.SymDense, rho []float64) {
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		for l := range b.dim {
+			v := 1.0
+			if c.overlap[i] == nil {
+				diag, _ := c.scaledRoot(b.penalties[0], rho)
+				v = diag[l] * diag[l]
+			}
+			dst.SetSym(b.lo+l, b.lo+l, dst.At(b.lo+l, b.lo+l)+v)
+		}
+	}
+}
