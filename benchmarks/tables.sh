@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tables.sh [ROWS]: files of ROWS=1000000 rows and 12 columns read into memory, of Parquet and Arrow
+# tables.sh [ROWS]: files of ROWS=1000000 rows and 12 columns read, of Parquet and Arrow batch by batch
 # with the sum of every column (a file that is only mapped to memory has not been read), and CSV
 # read and written again, next to DuckDB, Polars and pyarrow with as many threads, in turns. Each
 # peer is tried with several settings, and its best time counts; all that is read and written

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 )
@@ -26,6 +28,9 @@ type table struct {
 
 // batchRows is as many as the passes of a decomposition take at a time.
 const batchRows = 1 << 15
+
+// summedRows is as many as the record batches of the files have.
+const summedRows = 1 << 16
 
 func inMemory(path string, workers int) (*table, error) {
 	src, err := files.Open([]string{path}, &files.Options{Workers: workers, BatchRows: batchRows})
@@ -43,57 +48,43 @@ func inMemory(path string, workers int) (*table, error) {
 	return t, nil
 }
 
-// summed reads a file into memory and adds up every column, batches by any worker.
+// summed adds up every column of a file, columns by any worker. No batch is kept.
 func summed(path string, workers int) ([]float64, error) {
-	t, err := inMemory(path, workers)
+	src, err := files.Open([]string{path}, &files.Options{Workers: workers, BatchRows: summedRows, Reuse: true})
 	if err != nil {
 		return nil, err
 	}
-	names := t.schema.Names()
-	of := make([][]float64, len(t.batches))
-	faults := make([]error, workers)
-	var taken atomic.Int64
-	var others sync.WaitGroup
-	for w := range workers {
-		others.Go(func() {
-			for i := int(taken.Add(1)) - 1; i < len(of); i = int(taken.Add(1)) - 1 {
-				if of[i], faults[w] = sums(t.batches[i], names); faults[w] != nil {
-					return
-				}
-			}
-		})
-	}
-	others.Wait()
+	defer src.Close()
+	names := src.Schema().Names()
 	all := make([]float64, len(names))
-	for _, s := range of {
-		for j, v := range s {
-			all[j] += v
-		}
-	}
-	return all, errors.Join(faults...)
-}
-
-// sums are those of the columns of a batch, in eight parts each.
-func sums(b *data.Batch, names []string) ([]float64, error) {
-	all := make([]float64, len(names))
-	for j, name := range names {
-		v, err := b.Numeric(name)
+	for b, err := range src.Batches(context.Background(), names) {
 		if err != nil {
 			return nil, err
 		}
-		var part [8]float64
-		for ; len(v) >= 8; v = v[8:] {
-			for k := range part {
-				part[k] += v[k]
-			}
-		}
-		for _, rest := range [][]float64{part[:], v} {
-			for _, x := range rest {
-				all[j] += x
-			}
+		if err := addSums(all, b, names, workers); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// addSums adds those of the columns of a batch.
+func addSums(all []float64, b *data.Batch, names []string, workers int) error {
+	faults := make([]error, len(names))
+	var taken atomic.Int64
+	work := func() {
+		for j := int(taken.Add(1)) - 1; j < len(names); j = int(taken.Add(1)) - 1 {
+			v, err := b.Numeric(names[j])
+			all[j], faults[j] = all[j]+floats.Sum(v), err
+		}
+	}
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return errors.Join(faults...)
 }
 
 // difference is the largest between the numbers of t and those of want, column by column.

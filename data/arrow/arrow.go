@@ -39,6 +39,10 @@ type Options struct {
 	Workers int
 	// Range is the rows to read. Record batches outside of it are not touched.
 	Range data.RowRange
+	// Reuse takes the memory of a batch's numbers for those of later rows, once the loop over the
+	// batches asks for the next one: a program that is done with a batch by then reads in the caches.
+	// Who keeps rows, or hands batches to goroutines that go on meanwhile, must not set it.
+	Reuse bool
 	// Store opens the files; nil: the disk.
 	Store data.Store
 }
@@ -73,7 +77,7 @@ func Open(paths []string, o *Options) (*Source, error) {
 	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
-		f, err := open(o.Store, path, memory, max(1, o.Workers))
+		f, err := open(path, memory, o)
 		if err != nil {
 			return nil, err
 		}

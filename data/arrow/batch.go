@@ -2,14 +2,14 @@ package arrow
 
 import (
 	"fmt"
-	"io"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
 // batch is a record batch whose columns are found one after the other.
 type batch struct {
-	r       io.ReaderAt
+	r       data.File
 	message message
 	meta    flat // RecordBatch
 	version int64
@@ -29,7 +29,7 @@ const (
 	codecZstd = 1
 )
 
-func newBatch(r io.ReaderAt, m message, meta flat, version int64, budget *columnar.Budget) (*batch, error) {
+func newBatch(r data.File, m message, meta flat, version int64, budget *columnar.Budget) (*batch, error) {
 	if meta.at == 0 {
 		return nil, errFlat
 	}

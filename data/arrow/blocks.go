@@ -2,9 +2,9 @@ package arrow
 
 import (
 	"context"
-	"io"
 	"iter"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
@@ -43,7 +43,7 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next 
 type pass struct {
 	*table
 	ctx          context.Context
-	r            io.ReaderAt
+	r            data.File
 	fields       []int
 	rows         int // of a block at most
 	stride       int // rows decoded at a time
@@ -52,9 +52,10 @@ type pass struct {
 	dictionaries map[int64]*dictionary
 	yield        func(*columnar.Block, error) bool
 
-	parts []part // to be decoded next
-	held  int    // rows of them
-	bytes int64  // of their record batches in the file
+	parts []part            // to be decoded next
+	held  int               // rows of them
+	bytes int64             // of their record batches in the file
+	last  []columnar.Values // of the parts decoded last, by part and field, if their memory is to be used again
 }
 
 // part is rows of a record batch, none of which has two parts that are decoded at a time.
@@ -68,7 +69,7 @@ type part struct {
 // the part of the memory that they may then take there: they may be compressed.
 const manyBytes, shareOfMemory = 32 << 20, 8
 
-func (t *table) newPass(ctx context.Context, r io.ReaderAt, fields []int, rows int) *pass {
+func (t *table) newPass(ctx context.Context, r data.File, fields []int, rows int) *pass {
 	p := &pass{table: t, ctx: ctx, r: r, fields: fields, rows: rows, dictionaries: map[int64]*dictionary{}, budget: &columnar.Budget{Limit: t.memory}}
 	for _, i := range fields {
 		if v := t.nodes[i]; v.index > 0 {
@@ -179,8 +180,15 @@ func (p *pass) flush() bool {
 	parts := p.parts
 	p.parts, p.held, p.bytes = nil, 0, 0
 	blocks := make([]*columnar.Block, len(parts))
+	values := make([]columnar.Values, len(parts)*len(p.fields))
+	for k := range values[:min(len(p.last), len(values))] {
+		values[k].After(&p.last[k])
+	}
+	if p.reuse {
+		p.last = values
+	}
 	for i := range parts {
-		blocks[i] = &columnar.Block{Rows: parts[i].n, Values: make([]columnar.Values, len(p.fields))}
+		blocks[i] = &columnar.Block{Rows: parts[i].n, Values: values[i*len(p.fields):][:len(p.fields)]}
 	}
 	faults := make([]error, len(parts)*len(p.fields))
 	_ = columnar.Parallel(len(p.inflaters), len(faults), func(worker, k int) error {

@@ -10,12 +10,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
 // buffer is a run of bytes of the file, or decompressed from it.
 type buffer struct {
-	r        io.ReaderAt
+	r        data.File
 	at, size int64
 	codec    int64  // of what is in the file, until it is decompressed
 	memory   []byte // nil: in the file
@@ -127,25 +128,21 @@ func (b *buffer) bytes(at, n int64) ([]byte, error) {
 
 // doubles are n numbers of eight bytes from the given row on. They are in memory that nothing
 // else uses, if every row is asked for once.
-func (b *buffer) doubles(row int64, n int) ([]float64, error) {
+func (b *buffer) doubles(row int64, n int, v *columnar.Values) error {
 	if row < 0 || row > math.MaxInt64/64 || 8*row > b.size-8*int64(n) {
-		return nil, fmt.Errorf("rows %d to %d are outside their buffer of %d bytes: the file is damaged", row, row+int64(n), b.size)
+		return fmt.Errorf("rows %d to %d are outside their buffer of %d bytes: the file is damaged", row, row+int64(n), b.size)
 	}
-	if b.memory != nil {
-		if v, ok := columnar.View(b.memory[8*row:], n); ok {
-			return v, nil
-		}
+	if b.memory == nil {
+		section := data.Section(b.r, b.at+8*row, 8*int64(n))
+		defer section.Close()
+		return v.ReadDoubles(section, n)
 	}
-	v := columnar.Fresh(n)
-	if memory, ok := columnar.Memory(v); ok && b.memory == nil {
-		_, err := b.r.ReadAt(memory, b.at+8*row)
-		return v, err
+	var ok bool
+	if v.Numbers, ok = columnar.View(b.memory[8*row:], n); !ok {
+		v.Numbers = v.Room(n)
+		columnar.Doubles(v.Numbers, b.memory[8*row:])
 	}
-	raw, err := b.items(row, int64(n), 64)
-	if err == nil {
-		columnar.Doubles(v, raw)
-	}
-	return v, err
+	return nil
 }
 
 // items are n items of the given number of bits, from the given row on.

@@ -65,7 +65,7 @@ func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *c
 		return err
 	}
 	if valid != nil {
-		valid.zeros(n, func(i int) { v.Numbers[i] = columnar.Null })
+		valid.zeros(n, v.SetNull)
 	}
 	v.Inspect()
 	return nil
@@ -74,13 +74,12 @@ func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *c
 // numbers decodes integers, floating point numbers and truth values, valid or not.
 func (c *column) numbers(row int64, n int, valid *bitmap, v *columnar.Values) (err error) {
 	if c.kind == typeFloat && c.bits == 64 {
-		v.Numbers, err = c.data.doubles(row, n)
-		return err
+		return c.data.doubles(row, n, v)
 	}
 	if c.kind == typeBool {
 		set, err := c.data.bitmap(row, int64(n))
 		if err == nil {
-			v.Numbers = columnar.Fresh(n)
+			v.Numbers = v.Room(n)
 			set.numbers(v.Numbers)
 		}
 		return err
@@ -89,7 +88,7 @@ func (c *column) numbers(row int64, n int, valid *bitmap, v *columnar.Values) (e
 	if err != nil {
 		return err
 	}
-	v.Numbers = columnar.Fresh(n)
+	v.Numbers = v.Room(n)
 	switch {
 	case c.kind == typeFloat && c.bits == 32:
 		widen(v.Numbers, columnar.Items[float32](b, n))

@@ -11,7 +11,6 @@ import (
 	"hash"
 	"io"
 
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
@@ -20,6 +19,7 @@ type table struct {
 	*columnar.Input
 	memory   int64
 	workers  int
+	reuse    bool
 	fields   []columnar.Field
 	nodes    []*node
 	messages []message // in the order in which they apply
@@ -34,8 +34,8 @@ type message struct {
 	rows       int64 // of a record batch
 }
 
-func open(store data.Store, path string, memory int64, workers int) (*table, error) {
-	in, err := columnar.Stat(store, path, "Arrow")
+func open(path string, memory int64, o *Options) (*table, error) {
+	in, err := columnar.Stat(o.Store, path, "Arrow")
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func open(store data.Store, path string, memory int64, workers int) (*table, err
 		return nil, err
 	}
 	defer f.Close()
-	t := &table{Input: in, memory: memory, workers: workers, metadata: sha256.New()}
+	t := &table{Input: in, memory: memory, workers: max(1, o.Workers), reuse: o.Reuse, metadata: sha256.New()}
 	if err := columnar.Guard(path, "", func() error { return t.index(f) }); err != nil {
 		return nil, err
 	}

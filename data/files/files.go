@@ -35,6 +35,7 @@ type Options struct {
 	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
 	Workers   int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
+	Reuse     bool          // of Arrow: as arrow.Options has it
 	Store     data.Store    // opens the files; nil: the disk
 	FirstRow  int64         // the number that Batch.Row gives to the first row
 }
@@ -113,7 +114,7 @@ func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (t
 	case Parquet:
 		s, err = parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
 	case Arrow:
-		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
+		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Reuse: o.Reuse, Store: o.Store})
 	default:
 		s, err = npy.Open(paths, &npy.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: rows, Store: o.Store})
 	}

@@ -51,6 +51,7 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 		defer func() { _ = writer.stop() }() // of a pass that ended early
 		contributions = writer
 	}
+	defer durable.Follow(ctx, file)()
 	kept := &stored{Visitor: contributions, file: file, outcome: make(chan error, 1)}
 	o.Visitors = append([]decompose.Visitor{kept}, o.Visitors...)
 	r, err := decompose.Decompose(ctx, m, src, o)

@@ -4,6 +4,7 @@
 package durable
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,7 +61,9 @@ func WriteFile(path string, write func(*os.File) error) error {
 
 // Finish lets write fill a new file, brings it to the disk and closes it.
 func Finish(f *os.File, write func(*os.File) error) error {
+	stop := Follow(context.Background(), f)
 	err := write(f)
+	stop()
 	if err == nil {
 		if err = f.Sync(); err != nil {
 			err = fmt.Errorf("%q cannot be brought to the disk: %w", f.Name(), Reason(err))

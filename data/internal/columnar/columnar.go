@@ -44,19 +44,23 @@ var Null = math.Float64frombits(0x7ff80000000007a2)
 
 // Values are the rows of a field in a block; what its Kind needs is set.
 type Values struct {
-	Numbers []float64  // Number; not used by the file afterwards
+	Numbers []float64  // Number; not used by the file afterwards, unless it was asked to
 	Text    [][]byte   // Text, nil: missing; valid until the next block
 	Codes   []int32    // Text in another way: positions in Levels, negative: missing
 	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
 	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
 
-	finite bool // all Numbers are known to be
+	memory []float64 // see Room
+	finite bool      // all Numbers are known to be
 }
 
 // Inspect looks whether numbers that have just been decoded are finite: whoever decodes them has
 // them at hand, and has company. Numbers that nobody inspected are looked at in batches.
-func (v *Values) Inspect() { v.finite = allFinite(v.Numbers) }
+func (v *Values) Inspect() { v.finite = v.finite || allFinite(v.Numbers) }
+
+// SetNull makes a number a null.
+func (v *Values) SetNull(i int) { v.Numbers[i], v.finite = Null, false }
 
 // Fault is a cell that cannot be a value of its column.
 type Fault struct {

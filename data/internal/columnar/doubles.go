@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"encoding/binary"
+	"io"
 	"math"
 	"strings"
 	"unsafe"
@@ -27,6 +28,42 @@ func FreshBytes(n int) []byte {
 	text.Grow(n + padding)
 	text.WriteByte(0)
 	return unsafe.Slice(unsafe.StringData(text.String()), n+padding)[:n]
+}
+
+// Room is memory for n numbers, arbitrary ones as those of Fresh. It may be that of values before.
+func (v *Values) Room(n int) []float64 {
+	if cap(v.memory) < n {
+		v.memory = Fresh(n)
+	}
+	return v.memory[:n:n]
+}
+
+// After makes v the values of other rows, for which the memory of old's is taken: nobody reads them
+// any more.
+func (v *Values) After(old *Values) { *v = Values{memory: old.memory} }
+
+// ReadDoubles sets Numbers to the next n of eight bytes, the lowest first. It inspects them while
+// they are in the nearest caches.
+func (v *Values) ReadDoubles(r io.Reader, n int) error {
+	const piece = 1 << 14
+	numbers := v.Room(n)
+	memory, ok := Memory(numbers)
+	if !ok {
+		memory = make([]byte, 8*n)
+	}
+	finite := true
+	for from := 0; from < n; from += piece {
+		to := min(from+piece, n)
+		if _, err := io.ReadFull(r, memory[8*from:8*to]); err != nil {
+			return err
+		}
+		if !ok {
+			Doubles(numbers[from:to], memory[8*from:8*to])
+		}
+		finite = finite && allFinite(numbers[from:to])
+	}
+	v.Numbers, v.finite = numbers, finite
+	return nil
 }
 
 // Doubles takes numbers from their eight bytes each, the lowest first.

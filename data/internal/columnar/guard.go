@@ -16,20 +16,22 @@ import (
 // Guard calls f, which runs a decoder that may panic on a damaged file, and
 // makes its panics and errors name the file and, unless it is "", the column.
 func Guard(file, column string, f func() error) (err error) {
-	where := fmt.Sprintf("data: %q", file)
-	if column != "" {
-		where += fmt.Sprintf(", column %q", Clip(column))
+	where := func() string {
+		if column == "" {
+			return fmt.Sprintf("data: %q", file)
+		}
+		return fmt.Sprintf("data: %q, column %q", file, Clip(column))
 	}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 			if err != nil {
-				err = fmt.Errorf("%s: %w", where, err)
+				err = fmt.Errorf("%s: %w", where(), err)
 			}
 		case *LimitError:
-			err = fmt.Errorf("%s: %w", where, r)
+			err = fmt.Errorf("%s: %w", where(), r)
 		default:
-			err = fmt.Errorf("%s: the file is damaged, or holds what the decoder cannot read: %v", where, r)
+			err = fmt.Errorf("%s: the file is damaged, or holds what the decoder cannot read: %v", where(), r)
 		}
 	}()
 	err = f()
