@@ -76,7 +76,8 @@ func copyFew[T kernel.Float](dst, src []T) {
 		*(*[4]T)(dst) = *(*[4]T)(src)
 		dst, src = dst[4:], src[4:]
 	}
-	for i, v := range src {
-		dst[i] = v
+	for len(dst) > 0 {
+		dst[0] = src[0]
+		dst, src = dst[1:], src[1:]
 	}
 }
