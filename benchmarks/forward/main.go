@@ -74,49 +74,54 @@ func (s *settings) parse(only, rows, types string) (err error) {
 func (s *settings) run(commands [][]string) error {
 	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
 	named := false
-	for _, c := range cases {
-		if !s.cases.MatchString(c.name) {
-			continue
-		}
+	with := func(c network, compare func([]*peer) error) error {
 		peers, err := startPeers(s.dir, commands)
 		if err != nil {
 			return err
 		}
 		for _, p := range peers {
+			defer p.Close()
 			if !named {
 				fmt.Printf("version\t%s\n", p.name)
 			}
 		}
 		named = true
-		err = s.compareAll(c, peers)
-		for _, p := range peers {
-			p.Close()
-		}
-		if err != nil {
+		if err := compare(peers); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		return nil
+	}
+	for _, c := range cases {
+		if !s.cases.MatchString(c.name) {
+			continue
+		}
+		for _, rows := range s.rows {
+			if err := with(c, func(peers []*peer) error { return s.compareTypes(c, rows, peers) }); err != nil {
+				return err
+			}
+		}
+		if c.row {
+			if err := with(c, func(peers []*peer) error { return s.compareRow(c, peers) }); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// compareAll compares one network with all peers, in every type and with every number of rows.
-func (s *settings) compareAll(c network, peers []*peer) error {
-	for _, rows := range s.rows {
-		for _, k := range c.kinds(rows) {
-			if !slices.Contains(s.types, k.name) {
-				continue
-			}
-			if k.units && !kernel.MatrixUnits() {
-				fmt.Printf("%s, %d rows, %s: skipped, this processor has none that can be used (AMX with bfloat16, on Linux)\n", c.name, rows, k.name)
-				continue
-			}
-			if err := s.compare(c, k, rows, peers); err != nil {
-				return err
-			}
+// compareTypes compares one network with all peers in every type.
+func (s *settings) compareTypes(c network, rows int, peers []*peer) error {
+	for _, k := range c.kinds(rows) {
+		if !slices.Contains(s.types, k.name) {
+			continue
 		}
-	}
-	if c.row {
-		return s.compareRow(c, peers)
+		if k.units && !kernel.MatrixUnits() {
+			fmt.Printf("%s, %d rows, %s: skipped, this processor has none that can be used (AMX with bfloat16, on Linux)\n", c.name, rows, k.name)
+			continue
+		}
+		if err := s.compare(c, k, rows, peers); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ type peer struct {
 	settings []string
 }
 
-// startPeers starts all of them. Every network has processes of its own: after some eighty networks in one
-// process OpenVINO 2026.4 ends with a segmentation fault.
+// startPeers starts all of them. Every network and number of rows has processes of its own: OpenVINO 2026.4 ends
+// with a segmentation fault when it is given one row of the residual network.
 func startPeers(dir string, commands [][]string) ([]*peer, error) {
 	var peers []*peer
 	for _, command := range commands {
