@@ -8,9 +8,9 @@ func (b *Chunk) Moments() *Moments {
 	return m
 }
 
-// MomentsInto is Moments for Sum.Add, which what XX would tell of a factor's levels among each other
-// is left out for, in the memory of old: nil, or moments that nobody reads any
-// more (Spare); those of another layout are left alone.
+// MomentsInto is Moments for Sum.Add: products of a factor's levels with each other are left out of
+// XX, to be filled in at the end (apart.go). It takes the memory of old, moments that nobody reads
+// any more (Spare), unless that is nil or of another layout.
 func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	b.closed = true
 	m := old
