@@ -164,7 +164,8 @@ func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, rob
 		return err
 	}
 	accumulated := time.Now()
-	r, err := decompose.Solve(ctx, m, stats, nil)
+	// mgcv's terms: not moved within the levels that they share with others.
+	r, err := decompose.Solve(ctx, m, stats, &decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
 	if err != nil {
 		return err
 	}
