@@ -5,7 +5,8 @@
 // It serves the network of pho demo (10 inputs, a network of three hidden layers, 20 terms),
 // and asks over plain connections that are kept open: one request after the other on each,
 // which is written in one piece and made beforehand, so that the client costs little of the
-// processors that it shares with the server. Where wrk is installed, it asks, too. Of several
+// processors that it shares with the server. Where wrk is installed, it asks, too: a thread of
+// its own that never rests, so also a server that leaves it a processor. Of several
 // rounds the best counts, as other work on the machine only slows; what each round had is in
 // the last column. The answers are compared with contributions.csv before.
 package main
@@ -25,6 +26,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,9 +50,9 @@ func main() {
 type load struct {
 	name    string
 	clients int
-	rows    int // of a request
-	raw     []byte
-	body    string // a file, for wrk; "": it does not ask
+	rows    int    // of a request
+	text    []byte // the body
+	header  int    // so many bytes of it are JSON, the others binary
 }
 
 func run(pho string, seconds float64, rounds int) error {
@@ -63,11 +65,11 @@ func run(pho string, seconds float64, rounds int) error {
 	if out, err := exec.Command(pho, "demo", "--out", demo).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	server, address, err := start(pho, filepath.Join(demo, "ssn"))
+	server, address, err := start(pho, filepath.Join(demo, "ssn"), 0)
 	if err != nil {
 		return err
 	}
-	defer func() { server.Process.Signal(syscall.SIGTERM); server.Wait() }()
+	defer stop(server)
 	rows, err := read(filepath.Join(demo, "data.csv"))
 	if err != nil {
 		return err
@@ -76,10 +78,7 @@ func run(pho string, seconds float64, rounds int) error {
 	if err != nil {
 		return err
 	}
-	loads, err := loads(dir, rows, want)
-	if err != nil {
-		return err
-	}
+	loads := loads(rows)
 	if err := check(address, rows, want); err != nil {
 		return err
 	}
@@ -89,20 +88,39 @@ func run(pho string, seconds float64, rounds int) error {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
-	for _, l := range loads {
-		if _, err := exec.LookPath("wrk"); err == nil && l.body != "" {
-			if err := wrk(address, l, dir, seconds, rounds); err != nil {
-				return err
-			}
-		}
+	if _, err := exec.LookPath("wrk"); err != nil {
+		fmt.Println("wrk: not run, it is not installed")
+		fmt.Println("resident memory at most, MB:", peak(server.Process.Pid))
+		return nil
+	}
+	if err := wrks("wrk", address, loads, dir, seconds, rounds); err != nil {
+		return err
 	}
 	fmt.Println("resident memory at most, MB:", peak(server.Process.Pid))
+	beside, address, err := start(pho, filepath.Join(demo, "ssn"), max(1, runtime.NumCPU()-1))
+	if err != nil {
+		return err
+	}
+	defer stop(beside)
+	if err := wrks("wrk, a processor to itself", address, loads, dir, seconds, rounds); err != nil {
+		return err
+	}
+	fmt.Println("resident memory at most, MB:", peak(beside.Process.Pid))
 	return nil
 }
 
-// start starts the server, and reads where it listens.
-func start(pho, dir string) (*exec.Cmd, string, error) {
+func stop(server *exec.Cmd) {
+	server.Process.Signal(syscall.SIGTERM)
+	server.Wait()
+}
+
+// start starts the server, and reads where it listens. It computes on so many processors
+// at a time; 0: all.
+func start(pho, dir string, processors int) (*exec.Cmd, string, error) {
 	server := exec.Command(pho, "serve", "ssn="+dir, "--listen", "127.0.0.1:0")
+	if processors > 0 {
+		server.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(processors))
+	}
 	out, err := server.StderrPipe()
 	if err != nil {
 		return nil, "", err
@@ -186,22 +204,19 @@ func request(text []byte, header int) []byte {
 	return append(fmt.Appendf(nil, "POST /v2/models/ssn/infer HTTP/1.1\r\nHost: load\r\n%sContent-Length: %d\r\n\r\n", more, len(text)), text...)
 }
 
-func loads(dir string, rows, want map[string][]float64) ([]load, error) {
-	one, header := body(rows, 1, "", false)
-	parts, partsHeader := body(rows, 1, "contributions", false)
-	single, all := filepath.Join(dir, "one.json"), filepath.Join(dir, "parts.json")
-	if err := errors.Join(os.WriteFile(single, one, 0o644), os.WriteFile(all, parts, 0o644)); err != nil {
-		return nil, err
+func loads(rows map[string][]float64) []load {
+	of := func(name string, clients, n int, output string, binaries bool) load {
+		text, header := body(rows, n, output, binaries)
+		return load{name, clients, n, text, header}
 	}
-	batch := func(n int, output string) []byte { return request(body(rows, n, output, true)) }
 	return []load{
-		{"prediction, 1 row, JSON", 1, 1, request(one, header), single},
-		{"prediction, 1 row, JSON", 8, 1, request(one, header), single},
-		{"all 23 parts, 1 row, JSON", 8, 1, request(parts, partsHeader), all},
-		{"prediction, 100 rows, binary", 8, 100, batch(100, "eta"), ""},
-		{"prediction, 1000 rows, binary", 4, 1000, batch(1000, "eta"), ""},
-		{"all 23 parts, 1000 rows, binary", 4, 1000, batch(1000, "contributions"), ""},
-	}, nil
+		of("prediction, 1 row, JSON", 1, 1, "", false),
+		of("prediction, 1 row, JSON", 8, 1, "", false),
+		of("all 23 parts, 1 row, JSON", 8, 1, "contributions", false),
+		of("prediction, 100 rows, binary", 8, 100, "eta", true),
+		of("prediction, 1000 rows, binary", 4, 1000, "eta", true),
+		of("all 23 parts, 1000 rows, binary", 4, 1000, "contributions", true),
+	}
 }
 
 // check compares the parts of a thousand rows with those of the decomposition.
@@ -275,6 +290,7 @@ type round struct {
 func measure(address string, l load, pid int, seconds float64) (round, error) {
 	took := make([][]time.Duration, l.clients)
 	faults := make([]error, l.clients)
+	raw := request(l.text, l.header)
 	before, begun := cpu(pid), time.Now()
 	end := begun.Add(time.Duration(seconds * 1e9))
 	var all sync.WaitGroup
@@ -288,7 +304,7 @@ func measure(address string, l load, pid int, seconds float64) (round, error) {
 			defer conn.Close()
 			c := &client{conn: conn, r: bufio.NewReaderSize(conn, 1<<16)}
 			for now := time.Now(); now.Before(end); {
-				if _, _, faults[i] = c.ask(l.raw); faults[i] != nil {
+				if _, _, faults[i] = c.ask(raw); faults[i] != nil {
 					return
 				}
 				next := time.Now()
@@ -351,11 +367,24 @@ func peak(pid int) string {
 	return fmt.Sprintf("%.0f", kb*1024/1e6)
 }
 
+// wrks lets wrk ask for all loads.
+func wrks(title, address string, loads []load, dir string, seconds float64, rounds int) error {
+	for _, l := range loads {
+		if err := wrk(title, address, l, dir, seconds, rounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // wrk lets wrk ask, with a thread of its own for all connections.
-func wrk(address string, l load, dir string, seconds float64, rounds int) error {
-	script := filepath.Join(dir, "post.lua")
-	text := fmt.Sprintf("local f = io.open(%q); wrk.body = f:read('*a'); f:close(); wrk.method = 'POST'\n", l.body)
-	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
+func wrk(title, address string, l load, dir string, seconds float64, rounds int) error {
+	script, body := filepath.Join(dir, "post.lua"), filepath.Join(dir, "body")
+	lua := fmt.Sprintf("local f = io.open(%q, 'rb'); wrk.body = f:read('*a'); f:close(); wrk.method = 'POST'\n", body)
+	if l.header < len(l.text) {
+		lua += fmt.Sprintf("wrk.headers['Inference-Header-Content-Length'] = '%d'\n", l.header)
+	}
+	if err := errors.Join(os.WriteFile(body, l.text, 0o644), os.WriteFile(script, []byte(lua), 0o644)); err != nil {
 		return err
 	}
 	best, line := 0.0, ""
@@ -372,11 +401,11 @@ func wrk(address string, l load, dir string, seconds float64, rounds int) error 
 			return "?"
 		}
 		rate, _ := strconv.ParseFloat(find(`Requests/sec:\s*(\S+)`), 64)
-		each = append(each, fmt.Sprintf("%.0f, %s", rate, find(`99%\s*(\S+)`)))
+		each = append(each, fmt.Sprintf("%.0f, %s", rate, find(`\n\s+99%\s+(\S+)`)))
 		if rate > best {
-			best, line = rate, fmt.Sprintf("%.0f | %.0f | %s | %s |", rate, rate, find(`50%\s*(\S+)`), find(`99%\s*(\S+)`))
+			best, line = rate, fmt.Sprintf("%.0f | %.0f | %s | %s |", rate, rate*float64(l.rows), find(`\n\s+50%\s+(\S+)`), find(`\n\s+99%\s+(\S+)`))
 		}
 	}
-	fmt.Printf("wrk: %s, %d connections | %s | %s\n", l.name, l.clients, line, strings.Join(each, "; "))
+	fmt.Printf("%s: %s, %d connections | %s | %s\n", title, l.name, l.clients, line, strings.Join(each, "; "))
 	return nil
 }
