@@ -82,10 +82,10 @@ func (k *Work) bandGram(c blas64.General, a *Banded, w []float64) error {
 	}
 	for r := range rows {
 		for l := range size {
-			j := (r + l) % a.D
+			j := a.around(r + l)
 			for m := l; m < size; m++ {
 				v := cells[(r*size+l)*size+m]
-				i := (r + m) % a.D
+				i := a.around(r + m)
 				c.Data[j*c.Stride+i] += v
 				if m > l {
 					c.Data[i*c.Stride+j] += v
@@ -109,7 +109,7 @@ func (k *Work) bandDense(c blas64.General, a *Banded, b blas64.General, w []floa
 		}
 		for r := range rows {
 			for l := range size {
-				i := (r + l) % a.D
+				i := a.around(r + l)
 				for m := range q {
 					v := cells[(r*q+m)*size+l]
 					if transposed {

@@ -33,8 +33,9 @@ func Check(a Columns) error {
 			}
 		}
 	case *Banded:
+		starts := uint(a.starts())
 		for i, j := range a.First {
-			if uint(j) >= uint(a.starts()) {
+			if uint(j) >= starts {
 				return a.fault(i)
 			}
 		}

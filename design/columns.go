@@ -55,6 +55,14 @@ func (*Sparse) columns() {}
 func (*Banded) columns() {}
 func (*Codes) columns()  {}
 
+// around is column j < 2D on the circle: a division would take longer than what is done with it.
+func (x *Banded) around(j int) int {
+	if j >= x.D {
+		return j - x.D
+	}
+	return j
+}
+
 // starts is the number of columns where a row may begin.
 func (x *Banded) starts() int {
 	if x.Cyclic {

@@ -48,11 +48,11 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) 
 		return nil
 	}
 	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.gain, a.gain) })
-	most, width := max(6, maxCandidates/len(r.Predictors)), v.productsOf(chosen)
+	limit, width := most(r), v.productsOf(chosen)
 	added := 0
 	for _, s := range scores {
 		width += v.productsOf(pairs[s.pair : s.pair+1])
-		if len(chosen) > 0 && (len(chosen) >= most || width > min(maxProducts, v.rows/4)) {
+		if len(chosen) > 0 && (len(chosen) >= limit || width > min(maxProducts, v.rows/4)) {
 			break
 		}
 		chosen = append(chosen, pairs[s.pair])
@@ -66,6 +66,9 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) 
 	single, degree := v.singles(chosen)
 	return &look{newFunctions(v.scales, single, degree, known, chosen), tested, leftOver}
 }
+
+// most is how many pairs exact products have, of one predictor.
+func most(r *decompose.Result) int { return max(6, maxCandidates/len(r.Predictors)) }
 
 // productsOf counts the functions of the pairs.
 func (v *Ranking) productsOf(pairs [][2]int) int {

@@ -47,7 +47,8 @@ func (v *Ranking) find(r *decompose.Result, k int) *finding {
 		}
 		curves := f.single > muchSingle*p.square // noise was taken to be as large as them
 		told, unsure := len(f.steps) > 0 || curves, l.leftOver || curves && round == 0
-		if !told || !unsure || round+1 == maxRounds {
+		full := len(f.steps) >= most(r) // so that there is no room for others
+		if !told || !unsure || full || round+1 == maxRounds {
 			break
 		}
 		f.fit = fitOf(l.functions, p, f.steps)

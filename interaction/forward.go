@@ -34,8 +34,8 @@ type selection struct {
 func newSelection(f *functions, p *products, inflation float64) *selection {
 	n, m := p.n, f.known
 	q := n - m
-	gram, sandwich := symmetric(p.gram, n), symmetric(p.sandwich, n)
-	sandwich.Scale(inflation, sandwich)
+	gram, sandwich := mat.NewDense(n, n, p.gram), new(mat.Dense)
+	sandwich.Scale(inflation, mat.NewDense(n, n, p.sandwich))
 	s := &selection{pairs: f.pairs[f.first:], g: append([]float64(nil), p.score[m:]...)}
 	for _, at := range f.begins[f.first:] {
 		s.begins = append(s.begins, at-m)
@@ -51,11 +51,6 @@ func newSelection(f *functions, p *products, inflation float64) *selection {
 	s.single = h.quadratic(p.score[:m]) - h.trace(dense(sandwich.Slice(0, m, 0, m)), m)
 
 	kept := len(h.kept)
-	w, column := mat.NewDense(kept, q, nil), make([]float64, m)
-	for j := range q {
-		mat.Col(column, m+j, gram.Slice(0, m, 0, n))
-		w.SetCol(j, h.solve(column))
-	}
 	rows := func(a *mat.Dense, lo, hi int) *mat.Dense { // the kept rows of a's columns lo to hi
 		out := mat.NewDense(kept, hi-lo, nil)
 		for i, at := range h.kept {
@@ -64,7 +59,9 @@ func newSelection(f *functions, p *products, inflation float64) *selection {
 		return out
 	}
 	s.k, s.b = mat.DenseCopyOf(gram.Slice(m, n, m, n)), mat.DenseCopyOf(sandwich.Slice(m, n, m, n))
-	subtract(s.k, rows(gram, m, n), w)
+	beside := rows(gram, m, n)
+	w := h.solved(beside)
+	subtract(s.k, beside, w)
 	inner := mat.NewDense(kept, kept, nil)
 	for i, at := range h.kept {
 		for j, other := range h.kept {
@@ -112,18 +109,6 @@ func addTransMul(dst, a, b *mat.Dense) {
 	n, p := a.Dims()
 	_, q := b.Dims()
 	kernel.AddTransMul(dst.RawMatrix().Data, q, a.RawMatrix().Data, p, p, b.RawMatrix().Data, q, q, n)
-}
-
-// symmetric is the matrix whose upper triangle is that of a.
-func symmetric(a []float64, n int) *mat.Dense {
-	m := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			m.Set(i, j, a[i*n+j])
-			m.Set(j, i, a[i*n+j])
-		}
-	}
-	return m
 }
 
 // dense is a, row by row.
@@ -192,13 +177,7 @@ func (s *selection) takeOut(j int) {
 		return out
 	}
 	of := rows(s.k)
-	a, column := mat.NewDense(kept, q, nil), make([]float64, hi-lo)
-	for c := range q {
-		for i := range column {
-			column[i] = s.k.At(lo+i, c)
-		}
-		a.SetCol(c, f.solve(column))
-	}
+	a := f.solved(of)
 	inner := mat.NewDense(kept, kept, nil)
 	for i, at := range f.kept {
 		for l, other := range f.kept {

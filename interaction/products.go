@@ -112,7 +112,7 @@ func (f *functions) pairFunctions(each []float64, j int) []float64 {
 // functions and e what is noise of the remainder r.
 type products struct {
 	n              int
-	gram, sandwich []float64 // n x n; the upper triangle
+	gram, sandwich []float64 // n x n
 	score          []float64
 	weight, square float64
 }
@@ -124,7 +124,7 @@ func newProducts(n int) *products {
 // blockRows is how many rows' functions are formed at a time.
 const blockRows = 256
 
-// add adds z z' w to the upper triangle of gram and, unless score is nil, z wr to it, z being the
+// add adds z z' w to gram and, unless score is nil, z wr to it, z being the
 // functions of all rows of v.
 func (f *functions) add(gram, score []float64, v *values, w, wr []float64) {
 	n, each := f.width(), make([]float64, f.offsets[len(f.scales)])

@@ -3,6 +3,9 @@ package interaction
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -104,6 +107,28 @@ func (s *semidefinite) solve(b []float64) []float64 {
 	return y
 }
 
+// solved is A^- B for the rows of B that are kept, in their order: solve of each column, of
+// all at once.
+func (s *semidefinite) solved(b *mat.Dense) *mat.Dense {
+	m := len(s.kept)
+	y := mat.DenseCopyOf(b)
+	for i := range m {
+		row := y.RawRowView(i)
+		for j, l := range s.l[i*m : i*m+i] {
+			kernel.Axpy(row, y.RawRowView(j), -l)
+		}
+		floats.Scale(1/s.l[i*m+i], row)
+	}
+	for i := m - 1; i >= 0; i-- {
+		row := y.RawRowView(i)
+		for j := i + 1; j < m; j++ {
+			kernel.Axpy(row, y.RawRowView(j), -s.l[j*m+i])
+		}
+		floats.Scale(1/s.l[i*m+i], row)
+	}
+	return y
+}
+
 // quadratic is q'A^-q.
 func (s *semidefinite) quadratic(q []float64) float64 {
 	y := s.pick(q)
@@ -117,13 +142,16 @@ func (s *semidefinite) quadratic(q []float64) float64 {
 
 // trace is tr(A^-B), B being n x n.
 func (s *semidefinite) trace(b []float64, n int) float64 {
-	sum := 0.0
-	column := make([]float64, n)
+	if s.rank() == 0 {
+		return 0
+	}
+	rows := mat.NewDense(s.rank(), n, nil)
 	for i, at := range s.kept {
-		for j := range n {
-			column[j] = b[j*n+at]
-		}
-		sum += s.solve(column)[i]
+		rows.SetRow(i, b[at*n:][:n])
+	}
+	sum, x := 0.0, s.solved(rows)
+	for i, at := range s.kept {
+		sum += x.At(i, at)
 	}
 	return sum
 }

@@ -89,19 +89,23 @@ func (t *tables) clear() {
 // predictor.
 func (t *tables) rows(codes [][]uint8, w []float64, r [][]float64) {
 	n := len(codes[0])
-	wr, noise, square := make([]float64, n), make([]float64, n), make([]float64, n)
-	t.addWeights(codes, w)
+	x, square := make([]sum, n), make([]float64, n)
 	for k, residual := range r {
 		for i, v := range residual {
 			wi := 1.0
 			if w != nil {
 				wi = w[i]
 			}
-			wr[i], noise[i], square[i] = wi*v, wi*wi*v*v, wi*v*v
+			x[i], square[i] = sum{wi, wi * v, wi * wi * v * v}, wi*v*v
 			t.squares[k] += square[i]
 			t.fourths[k] += square[i] * v * v
+			if k == 0 {
+				t.sumWeight += wi
+			} else {
+				x[i].weight = 0 // there already
+			}
 		}
-		t.addScores(k, codes, wr, noise)
+		t.addSums(k, codes, x)
 		if t.square != nil {
 			eachPair(codes, func(at int, a, b []uint8) {
 				s := t.square[k][at : at+cells]
@@ -124,35 +128,56 @@ func eachPair(codes [][]uint8, f func(at int, a, b []uint8)) {
 	}
 }
 
-func (t *tables) addWeights(codes [][]uint8, w []float64) {
-	if w == nil {
-		t.sumWeight += float64(len(codes[0]))
-		eachPair(codes, func(at int, a, b []uint8) {
-			c := (*[cells]float64)(t.weight[at:])
-			for i, bin := range a {
-				c[int(bin)*stride+int(b[i])]++
-			}
-		})
-		return
-	}
-	for _, v := range w {
-		t.sumWeight += v
-	}
-	eachPair(codes, func(at int, a, b []uint8) {
-		c := (*[cells]float64)(t.weight[at:])
-		for i, bin := range a {
-			c[int(bin)*stride+int(b[i])] += w[i]
+// sum is what a row adds to a cell: w, w r and w^2 r^2.
+type sum struct{ weight, score, noise float64 }
+
+// pairSums are a pair's table. Its cells are numbered by a byte, which needs no check of
+// bounds; and a cell's sums lie side by side.
+type pairSums [1 << 8]sum
+
+// addSums adds x to the tables of predictor k, of two pairs with the same first column at a
+// time: while one sum waits for what was stored, the other goes on.
+func (t *tables) addSums(k int, codes [][]uint8, x []sum) {
+	var one, other pairSums
+	at := 0
+	for i, a := range codes {
+		for rest := codes[i+1:]; len(rest) > 0; {
+			n := min(2, len(rest))
+			t.take(&one, k, at)
+			t.take(&other, k, at+(n-1)*cells)
+			addPairs(&one, &other, a, rest[0], rest[n-1], x)
+			t.put(k, at+(n-1)*cells, &other)
+			t.put(k, at, &one)
+			at, rest = at+n*cells, rest[n:]
 		}
-	})
+	}
 }
 
-func (t *tables) addScores(k int, codes [][]uint8, wr, noise []float64) {
-	eachPair(codes, func(at int, a, b []uint8) {
-		r, v := (*[cells]float64)(t.score[k][at:]), (*[cells]float64)(t.noise[k][at:])
-		for i, bin := range a {
-			c := int(bin)*stride + int(b[i])
-			r[c] += wr[i]
-			v[c] += noise[i]
-		}
-	})
+func addPairs(one, other *pairSums, a, b, c []uint8, x []sum) {
+	b, c, x = b[:len(a)], c[:len(a)], x[:len(a)]
+	for i, bin := range a {
+		v := x[i]
+		s := &one[bin*stride+b[i]]
+		s.weight += v.weight
+		s.score += v.score
+		s.noise += v.noise
+		s = &other[bin*stride+c[i]]
+		s.weight += v.weight
+		s.score += v.score
+		s.noise += v.noise
+	}
+}
+
+// take copies the table that begins at a cell.
+func (t *tables) take(to *pairSums, k, at int) {
+	for i := range cells {
+		to[i] = sum{t.weight[at+i], t.score[k][at+i], t.noise[k][at+i]}
+	}
+}
+
+// put is the way back.
+func (t *tables) put(k, at int, from *pairSums) {
+	for i := range cells {
+		t.weight[at+i], t.score[k][at+i], t.noise[k][at+i] = from[i].weight, from[i].score, from[i].noise
+	}
 }

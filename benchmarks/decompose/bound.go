@@ -3,90 +3,133 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/pho-go/pho/data/files"
-	"github.com/pho-go/pho/internal/kernel"
 )
 
-// The case that is bounded: MLP 10-200-200-1 and ten ps k=20.
 const (
-	splines    = inputs
-	columns    = 20                          // of a spline's basis
-	basisPairs = splines * (splines + 1) / 2 // a basis with itself among them
+	columns    = 20 // of a spline's basis
 	columnPair = inputs * (inputs - 1) / 2
-	written    = splines + 3 // columns of contributions
+	besides    = 3 // columns of contributions that are no term's
 	// Of the ranking of pairs: rows and functions of its exact products (30 pairs of 4 x 4
 	// functions, 12 of each column, 1).
 	productRows, functions = 1 << 14, 30*16 + inputs*12 + 1
 	blockRows              = 256 // rows at a time
 )
 
-// part is something that a decomposition computes, and what it must cost: nanoseconds for
-// each row on one processor, or seconds whatever the processors.
-type part struct {
-	name    string
-	row     float64
-	seconds float64
+// bounded is one of the cases that have a target.
+type bounded struct {
+	name, network string
+	width         int // of the network's layers
+	splines       int // terms s(x, bs="ps", k=20)
+	linear        int // terms of the network's own
+	text          bool
 }
 
-// bound prints what the parts of a decomposition besides the network must cost at least on
-// this machine, from the speed of each kernel on operands in the first cache, alone on a
-// processor: nothing here waits for memory, for other goroutines or for the solution. The
-// last line is the least ratio of all of it to reading the rows and running the network, as
-// measured and, which other work on the machine disturbs less, at the kernels' speed.
+func boundedCases() []bounded {
+	return []bounded{
+		{"MLP 10-200-200-1, ten ps k=20", "mlp.onnx", 200, inputs, 0, false},
+		{"MLP 10-400-400-1, ten ps k=20", "wide.onnx", 400, inputs, 0, false},
+		{"SSN 10 linear + MLP, its own terms", "ssn.onnx", 200, 0, inputs, false},
+		{"SSN 10 linear + MLP, and ten ps k=20", "ssn.onnx", 200, inputs, inputs, false},
+		{"MLP 10-200-200-1, ten ps k=20, CSV in and out", "mlp.onnx", 200, inputs, 0, true},
+	}
+}
+
+// part is something that a decomposition computes, and what it must cost: nanoseconds for
+// each row on one processor.
+type part struct {
+	name string
+	row  float64
+}
+
+// bound prints what the parts of each case besides reading and the network (of CSV: and writing) must cost
+// at least on this machine, from the speed of each kernel on operands in the first cache, alone on a
+// processor: nothing here waits for memory, for the disk, for other goroutines or for the solution. The
+// last line of a case is the least ratio of all of it to the other program: as measured and,
+// which other work on the machine disturbs less, with the network at the kernels' speed.
 func bound(dir string, workers, rows int) error {
-	network, file := filepath.Join(dir, "mlp.onnx"), filepath.Join(dir, "rows.parquet")
-	alone := func() (float64, error) {
-		began := time.Now()
-		_, err := forward(network, file, workers, nil)
-		return time.Since(began).Seconds(), err
-	}
-	peer, err := fastest(5, alone)
+	reading, err := fastest(5, func() (float64, error) { return read(filepath.Join(dir, "rows.parquet")) })
 	if err != nil {
 		return err
 	}
-	reading, err := fastest(5, func() (float64, error) { return read(file) })
+	writing, err := fastest(3, func() (float64, error) { return writeBytes(dir, 8*rows) })
 	if err != nil {
 		return err
 	}
-	writing, err := fastest(3, func() (float64, error) { return writeBytes(dir, 8*written*rows) })
-	if err != nil {
-		return err
-	}
-	k := newKernels()
-	fma := k.fma()
+	r := measure()
 	fmt.Printf("one processor: %.1f GFLOP/s in float64, products of four by four values added in %.2f ns, forms of them in %.2f ns, memory copied at %.1f GB/s\n",
-		2*fma, k.outer(), k.form(), copyRate())
-	fmt.Printf("%d rows, network and reading alone with %d workers: %.3f s; reading alone, one goroutine: %.3f s\n", rows, workers, peer, reading)
-	flops := float64(inputs*200 + 200*200 + 200)
-	parts := []part{
-		{"network (in both)", flops / fma, 0},
-		{"reading twice more", 2 * reading * 1e9 / float64(rows), 0},
-		{"bases, twice", 2 * splines * k.spline(), 0},
-		{"moments: X'WX", basisPairs * k.outer(), 0},
-		{"default bands: leverages", basisPairs * k.form(), 0},
-		{"default bands: X'WX again", basisPairs * k.outer(), 0},
-		{"contributions", splines * k.product(), 0},
-		{"ranking of pairs: tables", columnPair * k.table(), 0},
-		{"ranking of pairs: products", productRows * float64(functions) * float64(functions) / fma / float64(rows), 0},
-		{"writing to the file system", 0, writing},
+		2*r.fma, r.outer, r.form, r.copied)
+	fmt.Printf("%d rows of Parquet, one goroutine: read in %.3f s, a column written in %.4f s\n", rows, reading, writing)
+	for _, c := range boundedCases() {
+		peer, err := fastest(5, func() (float64, error) { return c.peer(dir, workers) })
+		if err != nil {
+			return err
+		}
+		share := float64(rows) / 1e9 / float64(workers)
+		network, more := c.flops()/r.fma*share, 0.0
+		fmt.Printf("%s\n  %-40s %7.1f ns a row  %.3f s with %d workers (all of the other program: %.3f s)\n", c.name, "network (in both)", c.flops()/r.fma, network, workers, peer)
+		for _, p := range c.parts(r, rows, writing*1e9/float64(rows)) {
+			fmt.Printf("  %-40s %7.1f ns a row  %.3f s\n", p.name, p.row, p.row*share)
+			more += p.row * share
+		}
+		fmt.Printf("  least ratio: (%.3f + %.3f)/%.3f = %.2f", peer, more, peer, 1+more/peer)
+		if !c.text {
+			fmt.Printf("; with network and shared reading at the kernels' speed: %.2f", 1+more/(network+reading/float64(workers)))
+		}
+		fmt.Println()
 	}
-	more, floor := 0.0, reading/float64(workers)
-	for i, p := range parts {
-		s := p.row*float64(rows)/1e9/float64(workers) + p.seconds/float64(workers)
-		fmt.Printf("%-28s %7.1f ns a row  %.3f s with %d workers\n", p.name, p.row, s, workers)
-		if i > 0 {
-			more += s
-		} else {
-			floor += s
+	return nil
+}
+
+// peer is how long the other program takes.
+func (c bounded) peer(dir string, workers int) (float64, error) {
+	network, began := filepath.Join(dir, c.network), time.Now()
+	var err error
+	if c.text {
+		out := filepath.Join(dir, "copied.csv")
+		defer os.Remove(out)
+		err = copied(network, filepath.Join(dir, "rows.csv"), out, workers)
+	} else {
+		_, err = forward(network, filepath.Join(dir, "rows.parquet"), workers, nil)
+	}
+	return time.Since(began).Seconds(), err
+}
+
+// flops are the network's multiplications with an addition in a row.
+func (c bounded) flops() float64 {
+	return float64(inputs*c.width + c.width*c.width + c.width + c.linear)
+}
+
+// parts are what a decomposition does besides; writing is that of a number. Rows are decoded once, kept, and
+// taken from memory in the two passes.
+func (c bounded) parts(r rates, rows int, writing float64) []part {
+	splines, linear := float64(c.splines), float64(c.linear)
+	pairs := splines * (splines + 1) / 2
+	products := pairs*r.outer + (linear+2)*(linear+2)/2/r.fma // with the response and 1
+	if c.splines > 0 {
+		products += splines * r.scale[0]
+		if c.linear > 0 {
+			products += splines * r.scale[1]
 		}
 	}
-	fmt.Printf("least ratio: (%.3f + %.3f)/%.3f = %.2f; next to a network at the kernels' speed and shared reading: %.2f\n", peer, more, peer, 1+more/peer, 1+more/floor)
-	return nil
+	all := []part{
+		{"rows kept, and read twice from memory", 3 * 8 * inputs / r.copied},
+		{"bases, twice", 2 * splines * r.spline},
+		{"moments: X'WX, X'WR", products},
+		{"default bands: leverages", pairs*r.form + splines*r.product + (linear*splines*columns+linear*linear/2)/r.fma},
+		{"default bands: X'WX again", products},
+		{"contributions", splines*r.product + linear/r.fma},
+		{"ranking of pairs: tables", columnPair * r.table},
+		{"ranking of pairs: products", productRows * functions * functions / r.fma / float64(rows)}, // two triangles
+	}
+	if !c.text {
+		all = append(all, part{"writing to the file system", float64(c.splines+c.linear+besides) * writing})
+	}
+	return all
 }
 
 func fastest(times int, run func() (float64, error)) (float64, error) {
@@ -134,95 +177,4 @@ func writeBytes(dir string, n int) (float64, error) {
 		}
 	}
 	return time.Since(began).Seconds(), f.Close()
-}
-
-// copyRate is how many GB/s go from memory to memory, read and written.
-func copyRate() float64 {
-	from, to := make([]byte, 256<<20), make([]byte, 256<<20)
-	s, _ := fastest(5, func() (float64, error) {
-		began := time.Now()
-		copy(to, from)
-		return time.Since(began).Seconds(), nil
-	})
-	return 2 * float64(len(from)) / s / 1e9
-}
-
-// kernels are operands of a block of rows.
-type kernels struct {
-	first, second []int32
-	values, x     []float64
-	dst, cells    []float64
-	coef, matrix  []float64
-	bins          []uint8
-}
-
-func newKernels() *kernels {
-	r := rand.New(rand.NewPCG(1, 2))
-	k := &kernels{first: make([]int32, blockRows), second: make([]int32, blockRows), values: make([]float64, 4*blockRows), x: make([]float64, blockRows), bins: make([]uint8, blockRows),
-		dst: make([]float64, blockRows), cells: kernel.Aligned((columns - 3) * (columns - 3) * 16), coef: make([]float64, columns), matrix: make([]float64, columns*columns)}
-	for i := range k.first {
-		k.first[i], k.second[i], k.x[i], k.bins[i] = int32(r.IntN(columns-3)), int32(r.IntN(columns-3)), r.Float64(), uint8(r.IntN(8))
-	}
-	for _, v := range [][]float64{k.values, k.coef, k.matrix} {
-		for i := range v {
-			v[i] = r.NormFloat64() * 1e-6
-		}
-	}
-	return k
-}
-
-// each is the nanoseconds that run takes for each of so many, the fastest of many times.
-func each(many int, run func()) float64 {
-	best := time.Hour
-	for range 3000 {
-		began := time.Now()
-		run()
-		best = min(best, time.Since(began))
-	}
-	return float64(best.Nanoseconds()) / float64(many)
-}
-
-func (k *kernels) outer() float64 {
-	return each(blockRows, func() {
-		kernel.AddOuter(k.cells, columns-3, columns-3, k.first, k.values, k.second, k.values, k.x)
-	})
-}
-
-func (k *kernels) form() float64 {
-	return each(blockRows, func() {
-		kernel.AddBilinear(k.dst, k.matrix, columns, columns, columns, k.first, k.values, k.second, k.values)
-	})
-}
-
-func (k *kernels) product() float64 {
-	return each(blockRows, func() { kernel.MulBand(k.dst, k.first, k.values, k.coef) })
-}
-
-func (k *kernels) spline() float64 {
-	first, values := make([]int32, blockRows), make([]float64, 4*blockRows)
-	return each(blockRows, func() { kernel.Splines(first, values, k.x, 0, 1, columns-3, columns-3) })
-}
-
-// table is the time of two sums of a cell of a table of bins.
-func (k *kernels) table() float64 {
-	a, b := make([]float64, 81), make([]float64, 81)
-	return each(blockRows, func() {
-		for i, bin := range k.bins {
-			c := 9*int(bin) + int(k.bins[blockRows-1-i])
-			a[c] += k.x[i]
-			b[c] += k.x[i]
-		}
-	})
-}
-
-// fma is how many multiplications with an addition there are in a nanosecond, of a product
-// of matrices in the first caches.
-func (k *kernels) fma() float64 {
-	const n = 128
-	a, c := make([]float64, n*n), make([]float64, n*n)
-	for i := range a {
-		a[i] = 1e-3
-	}
-	w := kernel.Pack(n, n, a, false)
-	return 1 / each(n*n*n, func() { w.Mul(c, n, a, n, n, nil) })
 }

@@ -6,7 +6,7 @@
 //	                                                 or writes as many columns as CSV besides
 //	decompose -pho PHO -dir DIR           compares, one line a case
 //	decompose -pho PHO -dir DIR -apply    compares pho apply: see benchmarks/apply.sh
-//	decompose -bound -dir DIR             what rows, products and bytes must cost here
+//	decompose -bound -dir DIR             what rows, products and bytes of each case must cost here
 package main
 
 import (
