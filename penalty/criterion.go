@@ -2,6 +2,7 @@ package penalty
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -34,9 +35,13 @@ type criterion struct {
 	at      []solution      // of every response
 	overlap []*overlap      // one per block; nil for a block with one penalty
 	work    []float64
-	rows    int        // of the stacked roots
-	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
-	m, m2   *mat.Dense // rows x rows; m is in the memory of a if all roots are diagonal; m2 is nil until it is needed
+
+	solved   []float64 // log lambda of each of system.penalties that was solved for last; nil: it failed, or is gone
+	inverted bool      // and inverse and m are those there, the factor is gone
+
+	rows  int        // of the stacked roots
+	half  *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
+	m, m2 *mat.Dense // rows x rows; m is in the memory of a if all roots are diagonal; m2 is nil until it is needed
 }
 
 // solution is the fit of one response at the lambdas that were solved for last.
@@ -111,12 +116,23 @@ func (c *criterion) number(links []int) {
 // Blocks with overlapping penalties are in coordinates where the total penalty
 // is the identity, however far their lambdas are apart.
 func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
+	c.solved, c.inverted = nil, false
 	if c.stopped() {
 		return 0, false
 	}
 	if c.schur != nil {
-		return c.schur.solve(c, rho)
+		logDet, ok = c.schur.solve(c, rho)
+	} else {
+		logDet, ok = c.solveDense(rho)
 	}
+	if ok {
+		c.solved = slices.Clone(rho)
+	}
+	return logDet, ok
+}
+
+// solveDense is solve with one matrix of all coordinates.
+func (c *criterion) solveDense(rho []float64) (logDet float64, ok bool) {
 	linalg.CopyTriangle(c.a, c.gram)
 	for i := range c.blocks {
 		b := &c.blocks[i]

@@ -149,18 +149,37 @@ func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
 	n, _ := v.Dims()
 	out, from := mat.NewSymDense(n, nil), v.RawMatrix()
 	to := out.RawSymmetric()
-	const columns = chunk / 2 // the last take longest: few are shared more evenly
-	parallel((n+columns-1)/columns, n*n*n/2, func(first, end int) {
-		for lo := first * columns; lo < min(end*columns, n); lo += columns {
-			hi := min(lo+columns, n)
-			width := hi - lo
-			for _, b := range blocks {
-				d, raw := order(b), b.B.RawMatrix()
-				image := make([]float64, d*width) // B v of these columns
-				kernel.AddCross(image, width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
-				kernel.AddCross(to.Data[lo:], to.Stride, from.Data[b.At*from.Stride:], from.Stride, hi, image, width, width, d, nil)
-			}
+	team := newTeam(n * n * n / 2)
+	defer team.end()
+	var memory pool
+	team.columns(0, n, chunk, n*n*n/2, func(lo, hi int) {
+		width := hi - lo
+		image := memory.get(n * width) // B v of these columns
+		clear(image)
+		for _, b := range blocks {
+			d, raw := order(b), b.B.RawMatrix()
+			kernel.AddCross(image[b.At*width:], width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
 		}
+		for _, r := range covered(blocks) {
+			kernel.AddCross(to.Data[lo:], to.Stride, from.Data[r.lo*from.Stride:], from.Stride, hi, image[r.lo*width:], width, width, r.hi-r.lo, nil)
+		}
+		memory.put(image)
 	})
+	return out
+}
+
+// rowRange is rows lo:hi.
+type rowRange struct{ lo, hi int }
+
+// covered are the rows of the blocks, neighbours together.
+func covered(blocks []Block) []rowRange {
+	var out []rowRange
+	for _, b := range blocks {
+		if k := len(out) - 1; k >= 0 && out[k].hi == b.At {
+			out[k].hi += order(b)
+		} else {
+			out = append(out, rowRange{b.At, b.At + order(b)})
+		}
+	}
 	return out
 }
