@@ -97,11 +97,14 @@ func (w *basis) dense() *mat.Dense {
 func (w *basis) ordered(g *mat.SymDense) *mat.SymDense {
 	out := mat.NewSymDense(w.q, nil)
 	if w.q == w.n {
-		for i, a := range w.order {
+		to, from := out.RawSymmetric(), g.RawSymmetric()
+		linalg.EachRow(w.q, func(i int) {
+			a, row := w.order[i], to.Data[i*to.Stride:(i+1)*to.Stride]
 			for j := i; j < w.q; j++ {
-				out.SetSym(i, j, g.At(a, w.order[j]))
+				b := w.order[j]
+				row[j] = from.Data[min(a, b)*from.Stride+max(a, b)]
 			}
-		}
+		})
 		return out
 	}
 	one := mat.NewDense(w.q, w.q, nil)
@@ -121,11 +124,18 @@ func (w *basis) around(v *mat.SymDense, t []linalg.Block) *mat.SymDense {
 		return sandwich(w.dense(), own)
 	}
 	out := mat.NewSymDense(w.n, nil)
+	place := make([]int, w.n) // the coordinate that each column is
 	for i, a := range w.order {
-		for j := i; j < w.q; j++ {
-			out.SetSym(a, w.order[j], v.At(i, j))
-		}
+		place[a] = i
 	}
+	to, from := out.RawSymmetric(), v.RawSymmetric()
+	linalg.EachRow(w.n, func(a int) {
+		i, row := place[a], to.Data[a*to.Stride:(a+1)*to.Stride]
+		for b := a; b < w.n; b++ {
+			j := place[b]
+			row[b] = from.Data[min(i, j)*from.Stride+max(i, j)]
+		}
+	})
 	for i := range t { // the columns of a block are neighbours in P, too
 		t[i].At = w.order[t[i].At]
 	}

@@ -86,7 +86,7 @@ func mirrored(s *mat.SymDense, lo, d int) []float64 {
 // ScaleBoth multiplies rows and columns of s by e.
 func ScaleBoth(s *mat.SymDense, e []float64) {
 	raw := s.RawSymmetric()
-	eachRow(raw.N, func(i int) {
+	EachRow(raw.N, func(i int) {
 		scale, right := e[i], e[i:]
 		row := raw.Data[i*raw.Stride+i:][:len(right)]
 		for j, v := range right {
@@ -98,7 +98,7 @@ func ScaleBoth(s *mat.SymDense, e []float64) {
 // CopyTriangle copies the upper triangle of src to dst of the same size.
 func CopyTriangle(dst, src *mat.SymDense) {
 	to, from := dst.RawSymmetric(), src.RawSymmetric()
-	eachRow(to.N, func(i int) {
+	EachRow(to.N, func(i int) {
 		copy(to.Data[i*to.Stride+i:i*to.Stride+to.N], from.Data[i*from.Stride+i:i*from.Stride+to.N])
 	})
 }
@@ -106,7 +106,7 @@ func CopyTriangle(dst, src *mat.SymDense) {
 // Quadratic is x's x - 2 x'b, summed by rows of the upper triangle of s.
 func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 	raw, parts := s.RawSymmetric(), make([]float64, len(x))
-	eachRow(raw.N, func(i int) {
+	EachRow(raw.N, func(i int) {
 		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
 		parts[i] = x[i] * (row[0]*x[i] + 2*(kernel.Dot(row[1:], x[i+1:])-b[i]))
 	})
@@ -121,7 +121,7 @@ func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 func TraceOfProduct(a, b *mat.SymDense) float64 {
 	ra, rb := a.RawSymmetric(), b.RawSymmetric()
 	parts := make([]float64, ra.N)
-	eachRow(ra.N, func(i int) {
+	EachRow(ra.N, func(i int) {
 		x, y := ra.Data[i*ra.Stride+i:i*ra.Stride+ra.N], rb.Data[i*rb.Stride+i:i*rb.Stride+ra.N]
 		parts[i] = x[0]*y[0] + 2*kernel.Dot(x[1:], y[1:])
 	})
@@ -132,9 +132,9 @@ func TraceOfProduct(a, b *mat.SymDense) float64 {
 	return sum
 }
 
-// eachRow calls f for the n rows of a triangle, several at the same time where moving so
+// EachRow calls f for the n rows of a triangle, several at the same time where moving so
 // much memory takes longer than waking a processor.
-func eachRow(n int, f func(i int)) {
+func EachRow(n int, f func(i int)) {
 	const rows, moving = 32, 8 // a number moved is worth so many multiplications
 	parallel((n+rows-1)/rows, moving*n*n, func(first, end int) {
 		for i := first * rows; i < min(end*rows, n); i++ {
