@@ -95,17 +95,8 @@ func (w *basis) dense() *mat.Dense {
 
 // ordered is P'gP.
 func (w *basis) ordered(g *mat.SymDense) *mat.SymDense {
-	out := mat.NewSymDense(w.q, nil)
 	if w.q == w.n {
-		to, from := out.RawSymmetric(), g.RawSymmetric()
-		linalg.EachRow(w.q, func(i int) {
-			a, row := w.order[i], to.Data[i*to.Stride:(i+1)*to.Stride]
-			for j := i; j < w.q; j++ {
-				b := w.order[j]
-				row[j] = from.Data[min(a, b)*from.Stride+max(a, b)]
-			}
-		})
-		return out
+		return reordered(g, w.order)
 	}
 	one := mat.NewDense(w.q, w.q, nil)
 	for i := range w.q {
@@ -123,19 +114,11 @@ func (w *basis) around(v *mat.SymDense, t []linalg.Block) *mat.SymDense {
 		linalg.Congruence(own, t, false)
 		return sandwich(w.dense(), own)
 	}
-	out := mat.NewSymDense(w.n, nil)
 	place := make([]int, w.n) // the coordinate that each column is
 	for i, a := range w.order {
 		place[a] = i
 	}
-	to, from := out.RawSymmetric(), v.RawSymmetric()
-	linalg.EachRow(w.n, func(a int) {
-		i, row := place[a], to.Data[a*to.Stride:(a+1)*to.Stride]
-		for b := a; b < w.n; b++ {
-			j := place[b]
-			row[b] = from.Data[min(i, j)*from.Stride+max(i, j)]
-		}
-	})
+	out := reordered(v, place)
 	for i := range t { // the columns of a block are neighbours in P, too
 		t[i].At = w.order[t[i].At]
 	}

@@ -37,7 +37,7 @@ type criterion struct {
 	work    []float64
 
 	solved   []float64 // log lambda of each of system.penalties that was solved for last; nil: it failed, or is gone
-	inverted bool      // and inverse and m are those there, the factor is gone
+	inverted bool      // and the factor is gone: inverse and m are those there
 
 	rows  int        // of the stacked roots
 	half  *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
@@ -263,6 +263,7 @@ func (c *criterion) innerBasis() *mat.Dense {
 
 // invert sets inverse = A^-1 from the factor at hand, which is gone then.
 func (c *criterion) invert() {
+	c.inverted = true
 	c.chol.InvertUpper()
 	c.inverse = c.a
 	linalg.ScaleBoth(c.inverse, c.e)

@@ -92,6 +92,9 @@ func TestRestoreInverse(t *testing.T) {
 			t.Error("what was at hand was made again")
 		}
 		c.restoreInverse(rho)
+		if c.solved != nil && !c.inverted {
+			t.Error("an inverse is taken for a factor")
+		}
 		for i := range c.q {
 			for j := i; j < c.q; j++ {
 				got, w := c.inverse.At(i, j), want.At(i, j)

@@ -127,21 +127,29 @@ func (c *criterion) middleDiagonal(rho []float64) {
 
 // restoreInverse makes inverse what it was before middle; m is gone then.
 func (c *criterion) restoreInverse(rho []float64) {
-	const digits = 1e100 // of which products keep all
 	if c.half != nil || c.schur != nil || len(c.penalties) == 0 {
 		return
 	}
-	c.solved = nil
-	roots := c.roots(c.perPenalty(rho))
-	for i, r := range roots {
-		if r < 1/digits || r > digits {
-			c.solveAll(rho)
-			c.invert()
-			return
-		}
-		roots[i] = 1 / r
+	each := c.perPenalty(rho)
+	if roots := c.roots(each); inverted(roots) {
+		linalg.ScaleBoth(c.penalisedInverse(), roots)
+	} else {
+		c.solve(each)
+		c.invert()
 	}
-	linalg.ScaleBoth(c.penalisedInverse(), roots)
+	c.solved = nil
+}
+
+// inverted overwrites x with 1/x; false: products of some lose digits.
+func inverted(x []float64) bool {
+	const far = 1e100
+	for i, v := range x {
+		if v < 1/far || v > far {
+			return false
+		}
+		x[i] = 1 / v
+	}
+	return true
 }
 
 // penalisedInverse are the coordinates of inverse with penalties, if all roots are diagonal:
