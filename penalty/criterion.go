@@ -188,31 +188,6 @@ func (c *criterion) fewDigits() bool {
 	return least < 1e-12
 }
 
-// intoOverlap changes the coordinates of a block of the matrix a, and adds its
-// total penalty, there the identity.
-func (c *criterion) intoOverlap(b *block, o *overlap) {
-	old := mat.NewDense(c.q, b.dim, nil)
-	for i := range c.q {
-		for j := range b.dim {
-			old.Set(i, j, c.a.At(i, b.lo+j))
-		}
-	}
-	columns := product(old, o.to)
-	var own mat.Dense
-	own.Mul(o.to.T(), columns.Slice(b.lo, b.lo+b.dim, 0, b.dim))
-	for j := range b.dim {
-		for i := range c.q {
-			if i < b.lo || i >= b.lo+b.dim {
-				c.a.SetSym(i, b.lo+j, columns.At(i, j))
-			}
-		}
-		for i := range j + 1 {
-			c.a.SetSym(b.lo+i, b.lo+j, own.At(i, j))
-		}
-		c.a.SetSym(b.lo+j, b.lo+j, c.a.At(b.lo+j, b.lo+j)+1)
-	}
-}
-
 // solveInto sets dst = A^-1 b with the factor at hand, and inner to the same in
 // the coordinates of the overlaps.
 func (c *criterion) solveInto(dst, inner, b []float64) {
@@ -243,22 +218,6 @@ func (c *criterion) fromInner(dst, inner []float64) {
 			mat.NewVecDense(hi-lo, dst[lo:hi]).MulVec(o.to, mat.NewVecDense(hi-lo, inner[lo:hi]))
 		}
 	}
-}
-
-// innerBasis is the system's basis (alpha = basis b) for the coordinates of the
-// overlaps.
-func (c *criterion) innerBasis() *mat.Dense {
-	basis := c.basis.dense()
-	rows, _ := basis.Dims()
-	for i, o := range c.overlap {
-		if o != nil {
-			columns := basis.Slice(0, rows, c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim).(*mat.Dense)
-			var product mat.Dense
-			product.Mul(columns, o.to)
-			columns.Copy(&product)
-		}
-	}
-	return basis
 }
 
 // invert sets inverse = A^-1 from the factor at hand, which is gone then.
@@ -398,15 +357,4 @@ func (c *criterion) contract(p *point) {
 		}
 	}
 	p.grad, p.hess = grad, hess
-}
-
-// overlaps are the changes of coordinates of the overlaps, as blocks.
-func (c *criterion) overlaps() []linalg.Block {
-	var blocks []linalg.Block
-	for i, o := range c.overlap {
-		if o != nil {
-			blocks = append(blocks, linalg.Block{At: c.blocks[i].lo, B: o.to})
-		}
-	}
-	return blocks
 }
