@@ -6,6 +6,9 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
+// chunk is how many columns of some rows stay in the second cache.
+const chunk = 256
+
 // Block is a square block on the diagonal of a block diagonal matrix, from row and column At
 // on. What no block covers is the identity.
 type Block struct {
@@ -152,7 +155,7 @@ func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
 	team := newTeam(n * n * n / 2)
 	defer team.end()
 	var memory pool
-	team.columns(0, n, chunk, n*n*n/2, func(lo, hi int) {
+	team.columns(0, n, panel, n*n*n/2, func(lo, hi int) {
 		width := hi - lo
 		image := memory.get(n * width) // B v of these columns
 		clear(image)

@@ -19,7 +19,6 @@ import (
 const (
 	panel = 64
 	strip = 8
-	chunk = 64 // columns of a panel
 )
 
 // Cholesky is the factor A = U'U of a symmetric positive definite matrix, in the matrix's
@@ -87,7 +86,7 @@ func (c *Cholesky) factor(team *team, lo, hi int) bool {
 		return false
 	}
 	work := (mid - lo) * (hi - mid)
-	team.columns(mid, hi, chunk, work*(mid-lo)/2, func(from, to int) { c.eliminate(lo, mid, from, to) })
+	team.columns(mid, hi, panel, work*(mid-lo)/2, func(from, to int) { c.eliminate(lo, mid, from, to) })
 	team.columns(mid, hi, panel, work*(hi-mid)/2, func(from, to int) { c.subtract(lo, mid, mid, to, from, to) })
 	return c.factor(team, mid, hi)
 }

@@ -69,7 +69,8 @@ func (t *team) each(n, multiplications int, f func(i int)) {
 	r := &region{n: int64(n), f: f}
 	t.now.Store(r)
 	r.work()
-	for idle := (wait{}); r.done.Load() < r.n; {
+	var idle wait
+	for r.done.Load() < r.n {
 		idle.more()
 	}
 }
