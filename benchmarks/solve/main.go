@@ -5,13 +5,13 @@
 // verdicts), next to C = A B of p x p matrices, in turns. benchmarks/solve.sh builds the
 // peer and runs it.
 //
-// A case is three lines between tabs: its name; our seconds; those of the peer; how many of its
+// A case is three lines between tabs. The first: its name; our seconds; those of the peer; how many of its
 // products the solution takes; and the largest correlation of a column with what least squares
-// leaves, "-" with penalties. Times are the least of the turns. The second is of the p x p
+// leaves, "-" with penalties. Times are the least of the turns. The last is of the p x p
 // matrices that are held: the peak of resident memory while solving less what the process held
 // with the rows alone, so that statistics count. It is measured in a turn of its own, in which
 // the collector leaves no more garbage than a tenth of what is held; beside it stands the peak
-// with the collector's default, which lets garbage double it. The third is the limit: the time
+// with the collector's default, which lets garbage double it. Between them stands the limit: the time
 // of as many of the peer's products as the solution needs at least, and how near it comes.
 package main
 
