@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # solve.sh [P...]: decompose.Solve for P columns next to one P x P x P product of OpenBLAS with
-# two threads and the code that suits the processor best, two lines for each case on stdout:
-# time, and P x P matrices held. Without P: 1000 2000 4000, and 10000 where 14 GB of memory
+# two threads and the code that suits the processor best, three lines for each case on stdout:
+# time, the same next to its limit, and P x P matrices held. Without P: 1000 2000 4000, and 10000 where 14 GB of memory
 # are free. METHODS=reml-many runs one method (least-squares aliased reml-few reml-many),
 # ROUNDS=3 changes the turns. Needs a C compiler (CC) and OpenBLAS with its header (Debian:
 # libopenblas-dev).

@@ -95,14 +95,8 @@ func (w *basis) dense() *mat.Dense {
 
 // ordered is P'gP.
 func (w *basis) ordered(g *mat.SymDense) *mat.SymDense {
-	out := mat.NewSymDense(w.q, nil)
 	if w.q == w.n {
-		for i, a := range w.order {
-			for j := i; j < w.q; j++ {
-				out.SetSym(i, j, g.At(a, w.order[j]))
-			}
-		}
-		return out
+		return reordered(g, w.order)
 	}
 	one := mat.NewDense(w.q, w.q, nil)
 	for i := range w.q {
@@ -120,12 +114,11 @@ func (w *basis) around(v *mat.SymDense, t []linalg.Block) *mat.SymDense {
 		linalg.Congruence(own, t, false)
 		return sandwich(w.dense(), own)
 	}
-	out := mat.NewSymDense(w.n, nil)
+	place := make([]int, w.n) // the coordinate that each column is
 	for i, a := range w.order {
-		for j := i; j < w.q; j++ {
-			out.SetSym(a, w.order[j], v.At(i, j))
-		}
+		place[a] = i
 	}
+	out := reordered(v, place)
 	for i := range t { // the columns of a block are neighbours in P, too
 		t[i].At = w.order[t[i].At]
 	}

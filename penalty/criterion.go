@@ -2,6 +2,7 @@ package penalty
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -34,9 +35,13 @@ type criterion struct {
 	at      []solution      // of every response
 	overlap []*overlap      // one per block; nil for a block with one penalty
 	work    []float64
-	rows    int        // of the stacked roots
-	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
-	m, m2   *mat.Dense // rows x rows; m is in the memory of a if all roots are diagonal; m2 is nil until it is needed
+
+	solved   []float64 // log lambda of each of system.penalties that was solved for last; nil: it failed, or is gone
+	inverted bool      // and the factor is gone: inverse and m are those there
+
+	rows  int        // of the stacked roots
+	half  *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
+	m, m2 *mat.Dense // rows x rows; m is in the memory of a if all roots are diagonal; m2 is nil until it is needed
 }
 
 // solution is the fit of one response at the lambdas that were solved for last.
@@ -111,12 +116,23 @@ func (c *criterion) number(links []int) {
 // Blocks with overlapping penalties are in coordinates where the total penalty
 // is the identity, however far their lambdas are apart.
 func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
+	c.solved, c.inverted = nil, false
 	if c.stopped() {
 		return 0, false
 	}
 	if c.schur != nil {
-		return c.schur.solve(c, rho)
+		logDet, ok = c.schur.solve(c, rho)
+	} else {
+		logDet, ok = c.solveDense(rho)
 	}
+	if ok {
+		c.solved = slices.Clone(rho)
+	}
+	return logDet, ok
+}
+
+// solveDense is solve with one matrix of all coordinates.
+func (c *criterion) solveDense(rho []float64) (logDet float64, ok bool) {
 	linalg.CopyTriangle(c.a, c.gram)
 	for i := range c.blocks {
 		b := &c.blocks[i]
@@ -172,31 +188,6 @@ func (c *criterion) fewDigits() bool {
 	return least < 1e-12
 }
 
-// intoOverlap changes the coordinates of a block of the matrix a, and adds its
-// total penalty, there the identity.
-func (c *criterion) intoOverlap(b *block, o *overlap) {
-	old := mat.NewDense(c.q, b.dim, nil)
-	for i := range c.q {
-		for j := range b.dim {
-			old.Set(i, j, c.a.At(i, b.lo+j))
-		}
-	}
-	columns := product(old, o.to)
-	var own mat.Dense
-	own.Mul(o.to.T(), columns.Slice(b.lo, b.lo+b.dim, 0, b.dim))
-	for j := range b.dim {
-		for i := range c.q {
-			if i < b.lo || i >= b.lo+b.dim {
-				c.a.SetSym(i, b.lo+j, columns.At(i, j))
-			}
-		}
-		for i := range j + 1 {
-			c.a.SetSym(b.lo+i, b.lo+j, own.At(i, j))
-		}
-		c.a.SetSym(b.lo+j, b.lo+j, c.a.At(b.lo+j, b.lo+j)+1)
-	}
-}
-
 // solveInto sets dst = A^-1 b with the factor at hand, and inner to the same in
 // the coordinates of the overlaps.
 func (c *criterion) solveInto(dst, inner, b []float64) {
@@ -229,24 +220,9 @@ func (c *criterion) fromInner(dst, inner []float64) {
 	}
 }
 
-// innerBasis is the system's basis (alpha = basis b) for the coordinates of the
-// overlaps.
-func (c *criterion) innerBasis() *mat.Dense {
-	basis := c.basis.dense()
-	rows, _ := basis.Dims()
-	for i, o := range c.overlap {
-		if o != nil {
-			columns := basis.Slice(0, rows, c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim).(*mat.Dense)
-			var product mat.Dense
-			product.Mul(columns, o.to)
-			columns.Copy(&product)
-		}
-	}
-	return basis
-}
-
 // invert sets inverse = A^-1 from the factor at hand, which is gone then.
 func (c *criterion) invert() {
+	c.inverted = true
 	c.chol.InvertUpper()
 	c.inverse = c.a
 	linalg.ScaleBoth(c.inverse, c.e)
@@ -381,15 +357,4 @@ func (c *criterion) contract(p *point) {
 		}
 	}
 	p.grad, p.hess = grad, hess
-}
-
-// overlaps are the changes of coordinates of the overlaps, as blocks.
-func (c *criterion) overlaps() []linalg.Block {
-	var blocks []linalg.Block
-	for i, o := range c.overlap {
-		if o != nil {
-			blocks = append(blocks, linalg.Block{At: c.blocks[i].lo, B: o.to})
-		}
-	}
-	return blocks
 }

@@ -248,7 +248,7 @@ func distance(moving []*target, at []float64) float64 {
 // taus: with t_j and M_jl as elsewhere, dt_j/drho_l = delta_jl t_j - |M_jl|^2.
 // edf is kept off the ends of its range, where rounding may put it.
 func (s *search) freedom(rho []float64, moving []*target) (at []float64, slope *mat.Dense, ok bool) {
-	if _, ok := s.solveAll(rho); !ok {
+	if !s.solveAll(rho) {
 		return nil, nil, false
 	}
 	s.invertAll(s.perPenalty(rho))

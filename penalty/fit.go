@@ -69,7 +69,7 @@ type Fit struct {
 func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	f.Status = ZeroResidual
 	f.finish(p, s, rho, 0)
-	_, ok := s.solveAll(floor)
+	ok := s.solveAll(floor)
 	for r, own := range f.all() {
 		if ok && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
 			s.refine(r)
@@ -117,8 +117,7 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	dim := len(p.XZ)
 	f.EDF, f.EDF1 = make([]float64, len(p.Terms)), make([]float64, len(p.Terms))
 	f.EDFTotal = s.one
-	s.solveAll(rho)
-	s.invertAll(s.perPenalty(rho))
+	s.invertAt(rho)
 	// F = I - (X'WX+S)^-1 S on what was kept, and S_j touches its own term only.
 	// Unlike the diagonal of (X'WX+S)^-1 X'WX this does not cancel when lambda is
 	// extreme.
@@ -142,10 +141,7 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	var vp, ve *mat.SymDense // but for the scale
 	if s.q > 0 {
-		if s.schur == nil { // the traces have overwritten the inverse
-			s.solveAll(rho)
-			s.invert()
-		}
+		s.restoreInverse(rho)
 		vp, ve = s.covariances(p.XX)
 		f.schur = s.schur
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // orthonormalise returns an orthonormal basis of the columns of x with its rows
@@ -89,6 +91,25 @@ func symmetric(x *mat.Dense) *mat.SymDense {
 		}
 	}
 	return s
+}
+
+// reordered is m with its rows and columns in another order.
+func reordered(m *mat.SymDense, order []int) *mat.SymDense {
+	n := len(order)
+	out := mat.NewSymDense(n, nil)
+	if slices.IsSorted(order) {
+		linalg.CopyTriangle(out, m)
+		return out
+	}
+	to, from := out.RawSymmetric(), m.RawSymmetric()
+	linalg.EachRow(n, func(i int) {
+		a, row := order[i], to.Data[i*to.Stride:i*to.Stride+n]
+		for j := i; j < n; j++ {
+			b := order[j]
+			row[j] = from.Data[min(a, b)*from.Stride+max(a, b)]
+		}
+	})
+	return out
 }
 
 // pick copies the listed rows and columns of x; nil means all.

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // overlap is the total penalty S = sum_j lambda_j S_j of a block with several
@@ -165,4 +167,56 @@ func (o *overlap) addShares(penalties []int, grad []float64, hess *mat.SymDense)
 			hess.SetSym(j, k, hess.At(j, k)+h)
 		}
 	}
+}
+
+// intoOverlap changes the coordinates of a block of the matrix a, and adds its
+// total penalty, there the identity.
+func (c *criterion) intoOverlap(b *block, o *overlap) {
+	old := mat.NewDense(c.q, b.dim, nil)
+	for i := range c.q {
+		for j := range b.dim {
+			old.Set(i, j, c.a.At(i, b.lo+j))
+		}
+	}
+	columns := product(old, o.to)
+	var own mat.Dense
+	own.Mul(o.to.T(), columns.Slice(b.lo, b.lo+b.dim, 0, b.dim))
+	for j := range b.dim {
+		for i := range c.q {
+			if i < b.lo || i >= b.lo+b.dim {
+				c.a.SetSym(i, b.lo+j, columns.At(i, j))
+			}
+		}
+		for i := range j + 1 {
+			c.a.SetSym(b.lo+i, b.lo+j, own.At(i, j))
+		}
+		c.a.SetSym(b.lo+j, b.lo+j, c.a.At(b.lo+j, b.lo+j)+1)
+	}
+}
+
+// innerBasis is the system's basis (alpha = basis b) for the coordinates of the
+// overlaps.
+func (c *criterion) innerBasis() *mat.Dense {
+	basis := c.basis.dense()
+	rows, _ := basis.Dims()
+	for i, o := range c.overlap {
+		if o != nil {
+			columns := basis.Slice(0, rows, c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim).(*mat.Dense)
+			var product mat.Dense
+			product.Mul(columns, o.to)
+			columns.Copy(&product)
+		}
+	}
+	return basis
+}
+
+// overlaps are the changes of coordinates of the overlaps, as blocks.
+func (c *criterion) overlaps() []linalg.Block {
+	var blocks []linalg.Block
+	for i, o := range c.overlap {
+		if o != nil {
+			blocks = append(blocks, linalg.Block{At: c.blocks[i].lo, B: o.to})
+		}
+	}
+	return blocks
 }

@@ -64,6 +64,48 @@ func TestMiddleOfOverlaps(t *testing.T) {
 	}
 }
 
+// TestRestoreInverse: what middle made of the inverse in its memory is undone, also where lambdas
+// are too far apart for it; and what is at hand is not made again.
+func TestRestoreInverse(t *testing.T) {
+	p, _, _, _ := randomProblem(1, 150, true, false)
+	for _, rho := range [][]float64{{0.3, -1}, {500, -1}, {-1400, 30}} {
+		for j := range p.Terms {
+			p.Terms[j].S = p.Terms[j].S[:min(1, len(p.Terms[j].S))]
+		}
+		c := newCriterion(mustReduce(t, p), &Options{Gamma: 1}, nil)
+		for len(rho) < c.params {
+			rho = append(rho, 1)
+		}
+		if c.half != nil || !c.solveAll(rho) {
+			t.Fatal("not positive definite, or not diagonal")
+		}
+		factor := c.chol.LogDet()
+		c.invert()
+		want := mat.NewSymDense(c.q, nil)
+		want.CopySym(c.inverse)
+		c.solved = nil
+		if !c.invertAt(rho) || c.chol.LogDet() != factor {
+			t.Fatal("not positive definite")
+		}
+		at := &c.solved[0]
+		if !c.invertAt(rho) || &c.solved[0] != at {
+			t.Error("what was at hand was made again")
+		}
+		c.restoreInverse(rho)
+		if c.solved != nil && !c.inverted {
+			t.Error("an inverse is taken for a factor")
+		}
+		for i := range c.q {
+			for j := i; j < c.q; j++ {
+				got, w := c.inverse.At(i, j), want.At(i, j)
+				if size := math.Sqrt(want.At(i, i) * want.At(j, j)); !(math.Abs(got-w) <= 1e-14*size) {
+					t.Fatalf("rho %v: A^-1 at %d, %d is %v, want %v", rho, i, j, got, w)
+				}
+			}
+		}
+	}
+}
+
 // rowOfRoot is row a of sqrt(lambda_j) root_j.
 func rowOfRoot(c *criterion, j, a int, rho []float64) []float64 {
 	diag, root := c.scaledRoot(j, rho)

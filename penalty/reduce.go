@@ -99,11 +99,13 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 		s.logDetA += 2 * math.Log(v)
 	}
 	gram := mat.NewSymDense(dim, nil)
-	for i := range dim {
-		for j := i; j < dim; j++ {
-			gram.SetSym(i, j, varies[i]*varies[j]*p.XX.At(i, j)/(d[i]*d[j]))
+	to, from := gram.RawSymmetric(), p.XX.RawSymmetric()
+	linalg.EachRow(dim, func(i int) {
+		row := to.Data[i*to.Stride : i*to.Stride+dim]
+		for j, v := range from.Data[i*from.Stride+i : i*from.Stride+dim] {
+			row[i+j] = varies[i] * varies[i+j] * v / (d[i] * d[i+j])
 		}
-	}
+	})
 	// The terms' eigenvectors make an orthogonal block diagonal matrix, of which penalised
 	// and free list the columns.
 	w := &basis{n: dim}

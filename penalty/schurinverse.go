@@ -163,21 +163,6 @@ func (e *schur) aroundGroups(m *mat.SymDense) *mat.SymDense {
 	return reordered(out, back)
 }
 
-// reordered is m with its rows and columns in another order.
-func reordered(m *mat.SymDense, order []int) *mat.SymDense {
-	out := mat.NewSymDense(len(order), nil)
-	if slices.IsSorted(order) {
-		linalg.CopyTriangle(out, m)
-		return out
-	}
-	for i, a := range order {
-		for j := i; j < len(order); j++ {
-			out.SetSym(i, j, m.At(a, order[j]))
-		}
-	}
-	return out
-}
-
 // transposed is x' by rows.
 func transposed(x *mat.Dense) *mat.Dense { return mat.DenseCopyOf(x.T()) }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -231,7 +232,7 @@ func (c *criterion) negative() bool {
 // fine spline, need some penalty to be determined in floating point.
 func (s *search) raiseFloor(floor, lowest, start []float64) error {
 	for range 20 {
-		if _, ok := s.solveAll(floor); ok {
+		if s.solveAll(floor) {
 			return nil
 		}
 		for _, i := range s.free {
@@ -249,17 +250,35 @@ var errSingular = fmt.Errorf("penalty: X'WX + S is not positive definite to roun
 // size. Problem.Factor has those digits.
 var ErrLostDigits = errors.New("X'WX holds too few digits of some direction that decides")
 
-// solveAll is solve, also for no columns.
-func (c *criterion) solveAll(rho []float64) (float64, bool) {
-	if c.q == 0 {
-		return 0, true
+// solveAll is solve unless the factor is at hand, also for no columns.
+func (c *criterion) solveAll(rho []float64) bool {
+	each := c.perPenalty(rho)
+	if c.q == 0 || c.solvedAt(each) && !c.inverted {
+		return true
 	}
-	return c.solve(c.perPenalty(rho))
+	_, ok := c.solve(each)
+	return ok
+}
+
+// invertAt is solve and invertAll unless their outcome is at hand.
+func (c *criterion) invertAt(rho []float64) bool {
+	each := c.perPenalty(rho)
+	if c.solvedAt(each) && c.inverted {
+		return true
+	}
+	ok := c.solveAll(rho)
+	c.invertAll(each)
+	return ok
+}
+
+func (c *criterion) solvedAt(each []float64) bool {
+	return c.solved != nil && slices.Equal(c.solved, each)
 }
 
 // invertAll makes inverse and m for the factor at hand; each is one log lambda
 // for each penalty.
 func (c *criterion) invertAll(each []float64) {
+	c.inverted = true
 	if c.schur != nil {
 		c.schur.invert()
 		return

@@ -120,17 +120,56 @@ func (c *criterion) middleDiagonal(rho []float64) {
 	if len(c.penalties) == 0 {
 		return
 	}
-	root := make([]float64, c.rows)
-	for k := range c.penalties {
-		diag, _ := c.scaledRoot(k, rho)
-		copy(c.part(root, k), diag)
+	own := c.penalisedInverse()
+	linalg.ScaleBoth(own, c.roots(rho))
+	linalg.Mirror(own)
+}
+
+// restoreInverse makes inverse what it was before middle; m is gone then.
+func (c *criterion) restoreInverse(rho []float64) {
+	if c.half != nil || c.schur != nil || len(c.penalties) == 0 {
+		return
 	}
-	raw := c.inverse.RawSymmetric() // rows are the coordinates here, and m is in its memory
+	each := c.perPenalty(rho)
+	if roots := c.roots(each); inverted(roots) {
+		linalg.ScaleBoth(c.penalisedInverse(), roots)
+	} else {
+		c.solve(each)
+		c.invert()
+	}
+	c.solved = nil
+}
+
+// inverted overwrites x with 1/x; false: products of some lose digits.
+func inverted(x []float64) bool {
+	const far = 1e100
+	for i, v := range x {
+		if v < 1/far || v > far {
+			return false
+		}
+		x[i] = 1 / v
+	}
+	return true
+}
+
+// penalisedInverse are the coordinates of inverse with penalties, if all roots are diagonal:
+// they come first, and m is in their memory.
+func (c *criterion) penalisedInverse() *mat.SymDense {
+	raw := c.inverse.RawSymmetric()
 	raw.N = c.rows
 	var own mat.SymDense
 	own.SetRawSymmetric(raw)
-	linalg.ScaleBoth(&own, root)
-	linalg.Mirror(&own)
+	return &own
+}
+
+// roots are the diagonal roots of all penalties.
+func (c *criterion) roots(rho []float64) []float64 {
+	roots := make([]float64, c.rows)
+	for k := range c.penalties {
+		diag, _ := c.scaledRoot(k, rho)
+		copy(c.part(roots, k), diag)
+	}
+	return roots
 }
 
 // part is the piece of a stacked vector that belongs to penalty j.

@@ -46,6 +46,19 @@ func newCase(method string, p int) (*problem, error) {
 	return c, nil
 }
 
+// products are how many a solution needs at least, by its multiplications: half a one for the
+// inverse of A = X'WX + S, of each evaluation of the criterion on the way, and of the correlations
+// for concurvity; with penalties half a one for A^-1 S A^-1, of which a triangle is needed, and
+// a sixth for the factor where next to nothing is penalised. The inverse at the last point serves
+// for the covariance, too.
+func (c *problem) products(evaluations int) float64 {
+	const factor, inverse, sandwich = 1. / 6, 1. / 2, 1. / 2
+	if c.leastSquares {
+		return inverse + inverse
+	}
+	return float64(evaluations)*inverse + factor + sandwich + inverse
+}
+
 // calls of the product in a turn.
 func (c *problem) calls() int { return max(1, min(20, int(4e10/math.Pow(float64(c.p), 3)))) }
 

@@ -5,13 +5,14 @@
 // verdicts), next to C = A B of p x p matrices, in turns. benchmarks/solve.sh builds the
 // peer and runs it.
 //
-// A case is two lines between tabs: its name; our seconds; those of the peer; how many of its
+// A case is three lines between tabs. The first: its name; our seconds; those of the peer; how many of its
 // products the solution takes; and the largest correlation of a column with what least squares
-// leaves, "-" with penalties. Times are the least of the turns. The second is of the p x p
+// leaves, "-" with penalties. Times are the least of the turns. The last is of the p x p
 // matrices that are held: the peak of resident memory while solving less what the process held
 // with the rows alone, so that statistics count. It is measured in a turn of its own, in which
 // the collector leaves no more garbage than a tenth of what is held; beside it stands the peak
-// with the collector's default, which lets garbage double it.
+// with the collector's default, which lets garbage double it. Between them stands the limit: the time
+// of as many of the peer's products as the solution needs at least, and how near it comes.
 package main
 
 import (
@@ -118,6 +119,8 @@ func run(path string, cores []string, p int, method string, rounds int, profile 
 	d := &result.Predictors[0]
 	fmt.Fprintf(os.Stderr, "%s: rank %d of %d columns, %s after %d iterations\n", c.name, d.Rank, d.Columns, d.Status, d.Iterations)
 	fmt.Printf("row\t%s\t%.3g s\t%.3g s (code of %s)\t%.1f\t%s\n", c.name, ours, theirs, core, ours/theirs, accuracy)
+	least := c.products(d.Iterations)
+	fmt.Printf("row\t%s: next to its limit\t%.3g s\t%.3g s (%d evaluations: %.1f products)\t%.1f\t-\n", c.name, ours, least*theirs, d.Iterations, least, ours/(least*theirs))
 	fmt.Printf("row\t%s: matrices held\t%.1f (%.1f with garbage)\t8\t%.2f\t-\n", c.name, held, peak, held/8)
 	return nil
 }

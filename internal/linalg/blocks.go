@@ -6,6 +6,9 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
+// chunk is how many columns of some rows stay in the second cache.
+const chunk = 256
+
 // Block is a square block on the diagonal of a block diagonal matrix, from row and column At
 // on. What no block covers is the identity.
 type Block struct {
@@ -86,7 +89,7 @@ func mirrored(s *mat.SymDense, lo, d int) []float64 {
 // ScaleBoth multiplies rows and columns of s by e.
 func ScaleBoth(s *mat.SymDense, e []float64) {
 	raw := s.RawSymmetric()
-	eachRow(raw.N, func(i int) {
+	EachRow(raw.N, func(i int) {
 		scale, right := e[i], e[i:]
 		row := raw.Data[i*raw.Stride+i:][:len(right)]
 		for j, v := range right {
@@ -98,7 +101,7 @@ func ScaleBoth(s *mat.SymDense, e []float64) {
 // CopyTriangle copies the upper triangle of src to dst of the same size.
 func CopyTriangle(dst, src *mat.SymDense) {
 	to, from := dst.RawSymmetric(), src.RawSymmetric()
-	eachRow(to.N, func(i int) {
+	EachRow(to.N, func(i int) {
 		copy(to.Data[i*to.Stride+i:i*to.Stride+to.N], from.Data[i*from.Stride+i:i*from.Stride+to.N])
 	})
 }
@@ -106,7 +109,7 @@ func CopyTriangle(dst, src *mat.SymDense) {
 // Quadratic is x's x - 2 x'b, summed by rows of the upper triangle of s.
 func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 	raw, parts := s.RawSymmetric(), make([]float64, len(x))
-	eachRow(raw.N, func(i int) {
+	EachRow(raw.N, func(i int) {
 		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
 		parts[i] = x[i] * (row[0]*x[i] + 2*(kernel.Dot(row[1:], x[i+1:])-b[i]))
 	})
@@ -121,7 +124,7 @@ func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 func TraceOfProduct(a, b *mat.SymDense) float64 {
 	ra, rb := a.RawSymmetric(), b.RawSymmetric()
 	parts := make([]float64, ra.N)
-	eachRow(ra.N, func(i int) {
+	EachRow(ra.N, func(i int) {
 		x, y := ra.Data[i*ra.Stride+i:i*ra.Stride+ra.N], rb.Data[i*rb.Stride+i:i*rb.Stride+ra.N]
 		parts[i] = x[0]*y[0] + 2*kernel.Dot(x[1:], y[1:])
 	})
@@ -132,9 +135,9 @@ func TraceOfProduct(a, b *mat.SymDense) float64 {
 	return sum
 }
 
-// eachRow calls f for the n rows of a triangle, several at the same time where moving so
+// EachRow calls f for the n rows of a triangle, several at the same time where moving so
 // much memory takes longer than waking a processor.
-func eachRow(n int, f func(i int)) {
+func EachRow(n int, f func(i int)) {
 	const rows, moving = 32, 8 // a number moved is worth so many multiplications
 	parallel((n+rows-1)/rows, moving*n*n, func(first, end int) {
 		for i := first * rows; i < min(end*rows, n); i++ {
@@ -149,18 +152,37 @@ func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
 	n, _ := v.Dims()
 	out, from := mat.NewSymDense(n, nil), v.RawMatrix()
 	to := out.RawSymmetric()
-	const columns = chunk / 2 // the last take longest: few are shared more evenly
-	parallel((n+columns-1)/columns, n*n*n/2, func(first, end int) {
-		for lo := first * columns; lo < min(end*columns, n); lo += columns {
-			hi := min(lo+columns, n)
-			width := hi - lo
-			for _, b := range blocks {
-				d, raw := order(b), b.B.RawMatrix()
-				image := make([]float64, d*width) // B v of these columns
-				kernel.AddCross(image, width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
-				kernel.AddCross(to.Data[lo:], to.Stride, from.Data[b.At*from.Stride:], from.Stride, hi, image, width, width, d, nil)
-			}
+	team := newTeam(n * n * n / 2)
+	defer team.end()
+	var memory pool
+	team.columns(0, n, panel, n*n*n/2, func(lo, hi int) {
+		width := hi - lo
+		image := memory.get(n * width) // B v of these columns
+		clear(image)
+		for _, b := range blocks {
+			d, raw := order(b), b.B.RawMatrix()
+			kernel.AddCross(image[b.At*width:], width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
 		}
+		for _, r := range covered(blocks) {
+			kernel.AddCross(to.Data[lo:], to.Stride, from.Data[r.lo*from.Stride:], from.Stride, hi, image[r.lo*width:], width, width, r.hi-r.lo, nil)
+		}
+		memory.put(image)
 	})
+	return out
+}
+
+// rowRange is rows lo:hi.
+type rowRange struct{ lo, hi int }
+
+// covered are the rows of the blocks, neighbours together.
+func covered(blocks []Block) []rowRange {
+	var out []rowRange
+	for _, b := range blocks {
+		if k := len(out) - 1; k >= 0 && out[k].hi == b.At {
+			out[k].hi += order(b)
+		} else {
+			out = append(out, rowRange{b.At, b.At + order(b)})
+		}
+	}
 	return out
 }

@@ -19,7 +19,6 @@ import (
 const (
 	panel = 64
 	strip = 8
-	chunk = 256 // columns of a panel that stay in the second cache
 )
 
 // Cholesky is the factor A = U'U of a symmetric positive definite matrix, in the matrix's
@@ -32,7 +31,6 @@ type Cholesky struct {
 	n       int
 	a       []float64 // n x n by rows: U, its strict lower triangle that of U^-T once it is inverted
 	diag    []float64 // of U
-	left    []float64 // n x panel: columns of U that a panel is updated by, without gaps
 	ones    []float64 // n times -1: products are subtracted
 	corners []float64 // n x panel: the blocks of U^-T on the diagonal; made when it is inverted
 }
@@ -44,13 +42,9 @@ func (c *Cholesky) stopped() bool { return c.Stopped != nil && c.Stopped() }
 // after Invert.
 func (c *Cholesky) Factorize(a *mat.SymDense) bool {
 	c.take(a)
-	n := c.n
-	for lo := 0; lo < n; lo += panel {
-		if c.stopped() || !c.factorPanel(lo, min(lo+panel, n)) {
-			return false
-		}
-	}
-	return true
+	team := newTeam(c.n * c.n * c.n / 6)
+	defer team.end()
+	return c.factor(team, 0, c.n)
 }
 
 // Triangle takes the upper triangle of a for a factor U with a positive diagonal, instead of
@@ -69,7 +63,7 @@ func (c *Cholesky) take(a *mat.SymDense) {
 	}
 	c.a = raw.Data
 	if c.n != raw.N {
-		c.n, c.diag, c.left = raw.N, make([]float64, raw.N), make([]float64, raw.N*min(raw.N, panel))
+		c.n, c.diag = raw.N, make([]float64, raw.N)
 		c.ones, c.corners = make([]float64, raw.N), nil
 		for i := range c.ones {
 			c.ones[i] = -1
@@ -77,47 +71,36 @@ func (c *Cholesky) take(a *mat.SymDense) {
 	}
 }
 
-// factorPanel makes rows lo:hi of U from those above and from A.
-func (c *Cholesky) factorPanel(lo, hi int) bool {
-	n, width := c.n, hi-lo
-	for k := range lo {
-		copy(c.left[k*width:], c.a[k*n+lo:k*n+hi])
-	}
-	update := func(from, to int) { // columns from:to of the rows, by the rows above
-		if lo > 0 {
-			kernel.AddCross(c.a[lo*n+from:], n, c.left, width, width, c.a[from:], n, to-from, lo, c.ones)
-		}
-	}
-	if n-lo <= chunk { // too few columns to be worth a second go
-		update(lo, n)
-		return c.factorBlock(lo, hi, n)
-	}
-	update(lo, hi)
-	if !c.factorBlock(lo, hi, hi) {
+// factor makes rows and columns lo:hi of U, from which the rows above are taken already:
+//
+//	U_11'U_11 = A_11,   U_12 = U_11^-T A_12,   U_22'U_22 = A_22 - U_12'U_12.
+func (c *Cholesky) factor(team *team, lo, hi int) bool {
+	if c.stopped() {
 		return false
 	}
-	chunks := (n - hi + chunk - 1) / chunk
-	parallel(chunks, width*hi*(n-hi), func(first, end int) {
-		for k := first; k < end; k++ {
-			from, to := hi+k*chunk, min(hi+(k+1)*chunk, n)
-			update(from, to)
-			c.eliminate(lo, hi, from, to)
-		}
-	})
-	return true
+	if hi-lo <= panel {
+		return c.factorBlock(lo, hi)
+	}
+	mid := lo + ((hi-lo+1)/2+panel-1)/panel*panel
+	if !c.factor(team, lo, mid) {
+		return false
+	}
+	work := (mid - lo) * (hi - mid)
+	team.columns(mid, hi, panel, work*(mid-lo)/2, func(from, to int) { c.eliminate(lo, mid, from, to) })
+	team.columns(mid, hi, panel, work*(hi-mid)/2, func(from, to int) { c.subtract(lo, mid, mid, to, from, to) })
+	return c.factor(team, mid, hi)
 }
 
-// factorBlock makes rows lo:hi of U up to column to, from which the rows above are already
-// taken.
-func (c *Cholesky) factorBlock(lo, hi, to int) bool {
+// factorBlock is factor by rows.
+func (c *Cholesky) factorBlock(lo, hi int) bool {
 	n := c.n
 	for at := lo; at < hi; at += strip {
 		end := min(at+strip, hi)
-		c.subtract(lo, at, end, at, to)
+		c.subtract(lo, at, at, end, at, hi)
 		for i := at; i < end; i++ {
-			row := c.a[i*n+i : i*n+to]
+			row := c.a[i*n+i : i*n+hi]
 			for k := at; k < i; k++ {
-				above := c.a[k*n+i : k*n+to]
+				above := c.a[k*n+i : k*n+hi]
 				kernel.Axpy(row, above, -above[0])
 			}
 			if !(row[0] > 0) || math.IsInf(row[0], 0) {
@@ -133,23 +116,27 @@ func (c *Cholesky) factorBlock(lo, hi, to int) bool {
 // eliminate makes columns from:to of rows lo:hi of U: the block on the diagonal is factored.
 func (c *Cholesky) eliminate(lo, hi, from, to int) {
 	n := c.n
-	for at := lo; at < hi; at += strip {
-		end := min(at+strip, hi)
-		c.subtract(lo, at, end, from, to)
-		for i := at; i < end; i++ {
-			row := c.a[i*n+from : i*n+to]
-			for k := at; k < i; k++ {
-				kernel.Axpy(row, c.a[k*n+from:k*n+to], -c.a[k*n+i])
+	for first := lo; first < hi; first += panel {
+		last := min(first+panel, hi)
+		c.subtract(lo, first, first, last, from, to)
+		for at := first; at < last; at += strip {
+			end := min(at+strip, last)
+			c.subtract(first, at, at, end, from, to)
+			for i := at; i < end; i++ {
+				row := c.a[i*n+from : i*n+to]
+				for k := at; k < i; k++ {
+					kernel.Axpy(row, c.a[k*n+from:k*n+to], -c.a[k*n+i])
+				}
+				floats.Scale(1/c.diag[i], row)
 			}
-			floats.Scale(1/c.diag[i], row)
 		}
 	}
 }
 
-// subtract takes from columns from:to of rows lo:hi what rows first:lo of U make of them.
-func (c *Cholesky) subtract(first, lo, hi, from, to int) {
-	if n := c.n; first < lo {
-		kernel.AddCross(c.a[lo*n+from:], n, c.a[first*n+lo:], n, hi-lo, c.a[first*n+from:], n, to-from, lo-first, c.ones)
+// subtract takes from columns from:to of rows lo:hi what rows first:last of U make of them.
+func (c *Cholesky) subtract(first, last, lo, hi, from, to int) {
+	if n := c.n; first < last {
+		kernel.AddCross(c.a[lo*n+from:], n, c.a[first*n+lo:], n, hi-lo, c.a[first*n+from:], n, to-from, last-first, c.ones)
 	}
 }
 

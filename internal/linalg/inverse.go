@@ -26,12 +26,16 @@ func (c *Cholesky) Invert() {
 
 // InvertUpper is Invert of the upper triangle; the lower one is worth nothing.
 func (c *Cholesky) InvertUpper() {
-	c.invertFactor()
 	n := c.n
-	panels := (n + panel - 1) / panel
-	parallel(panels, n*n*n/3, func(first, end int) {
-		for k := first; k < end && !c.stopped(); k++ {
-			c.gramColumns(k*panel, min((k+1)*panel, n))
+	team := newTeam(n * n * n / 3)
+	defer team.end()
+	c.invertFactor(team)
+	var memory pool
+	team.columns(0, n, panel, n*n*n/6, func(lo, hi int) {
+		if !c.stopped() {
+			own := memory.get((hi - lo) * (hi - lo))
+			c.gramColumns(lo, hi, own)
+			memory.put(own)
 		}
 	})
 }
@@ -39,7 +43,9 @@ func (c *Cholesky) InvertUpper() {
 // InverseFactorTo sets dst (n x n) to U^-1, zeros below the diagonal. After it there is no
 // Solve and no Invert.
 func (c *Cholesky) InverseFactorTo(dst *mat.Dense) {
-	c.invertFactor()
+	team := newTeam(c.n * c.n * c.n / 6)
+	defer team.end()
+	c.invertFactor(team)
 	to, n := dst.RawMatrix(), c.n
 	for i := range n {
 		row := to.Data[i*to.Stride : i*to.Stride+n]
@@ -51,29 +57,24 @@ func (c *Cholesky) InverseFactorTo(dst *mat.Dense) {
 	}
 }
 
-// invertFactor makes X = U^-T below the diagonal, by panels of rows:
-// X_i = U_ii^-T (I_i - (U_:i,i)' X_:i). The diagonal of X is that of U, inverted.
-func (c *Cholesky) invertFactor() {
+// invertFactor makes X = U^-T below the diagonal, by panels of columns, of which none depends on
+// another: X_jj = U_jj^-T, and below it X_ij = -U_ii^-T (U_ji'X_jj + ... + U_i-1,i'X_i-1,j).
+// The diagonal of X is that of U, inverted.
+func (c *Cholesky) invertFactor(team *team) {
 	n := c.n
 	if c.corners == nil {
 		c.corners = make([]float64, n*min(n, panel))
 	}
-	for lo := 0; lo < n && !c.stopped(); lo += panel {
-		hi := min(lo+panel, n)
-		width := hi - lo
-		for k := range lo {
-			copy(c.left[k*width:], c.a[k*n+lo:k*n+hi])
+	panels := (n + panel - 1) / panel
+	team.each(panels, n*n*n/6, func(j int) { // from the longest to the shortest
+		from, to := j*panel, min((j+1)*panel, n)
+		c.invertBlock(from, to)
+		for lo := to; lo < n && !c.stopped(); lo += panel {
+			hi := min(lo+panel, n)
+			c.subtractInverse(lo, hi, from, to)
+			c.eliminate(lo, hi, from, to)
 		}
-		const apart = chunk / panel // panels of columns that are worked on together
-		panels := lo / panel
-		parallel((panels+apart-1)/apart, width*lo*hi/2, func(first, end int) {
-			for k := first * apart; k < min(end*apart, panels); k++ {
-				c.invertColumns(lo, hi, k*panel, (k+1)*panel)
-			}
-			c.eliminate(lo, hi, first*apart*panel, min(end*apart*panel, lo))
-		})
-		c.invertBlock(lo, hi)
-	}
+	})
 }
 
 // corner is the block of X on the diagonal in rows lo:hi, with zeros above it, without gaps.
@@ -82,17 +83,15 @@ func (c *Cholesky) corner(lo, hi int) []float64 {
 	return c.corners[lo*min(c.n, panel):][:width*width]
 }
 
-// invertColumns makes columns from:to of rows lo:hi of U_ii' X, left of the diagonal.
-func (c *Cholesky) invertColumns(lo, hi, from, to int) {
+// subtractInverse sets columns from:to of rows lo:hi to what the rows of X above them and U make of them.
+func (c *Cholesky) subtractInverse(lo, hi, from, to int) {
 	n, width := c.n, hi-lo
 	rows := c.a[lo*n+from:]
 	for i := range width {
 		clear(rows[i*n : i*n+to-from])
 	}
-	kernel.AddCross(rows, n, c.left[from*width:], width, width, c.corner(from, to), panel, panel, panel, c.ones)
-	if to < lo {
-		kernel.AddCross(rows, n, c.left[to*width:], width, width, c.a[to*n+from:], n, to-from, lo-to, c.ones)
-	}
+	kernel.AddCross(rows, n, c.a[from*n+lo:], n, width, c.corner(from, to), to-from, to-from, to-from, c.ones)
+	c.subtract(to, lo, lo, hi, from, to)
 }
 
 // invertBlock makes rows and columns lo:hi of X.
@@ -117,8 +116,9 @@ func (c *Cholesky) invertBlock(lo, hi int) {
 	}
 }
 
-// gramColumns sets columns lo:hi of the upper triangle to those of X'X.
-func (c *Cholesky) gramColumns(lo, hi int) {
+// gramColumns sets columns lo:hi of the upper triangle to those of X'X; own is memory for the
+// block on the diagonal.
+func (c *Cholesky) gramColumns(lo, hi int, own []float64) {
 	n, width := c.n, hi-lo
 	x := c.corner(lo, hi)
 	for i := range lo {
@@ -127,7 +127,6 @@ func (c *Cholesky) gramColumns(lo, hi int) {
 	if lo > 0 {
 		kernel.AddCross(c.a[lo:], n, c.a[lo*n:], n, lo, x, width, width, width, nil)
 	}
-	own := c.left[lo*min(n, panel):][:width*width] // its own part of memory that is free now
 	clear(own)
 	kernel.AddCross(own, width, x, width, width, x, width, width, width, nil)
 	if below := n - hi; below > 0 {

@@ -21,9 +21,8 @@ func Each(n int, f func(i int)) {
 // multiplications. What f does for one of the n must not depend on where a part ends,
 // so that no result depends on the number of processors.
 func parallel(n, multiplications int, f func(lo, hi int)) {
-	const worthwhile = 1 << 21 // next to it, waking a processor takes no time
-	workers := max(1, min(runtime.GOMAXPROCS(0), multiplications/worthwhile, n))
-	if workers == 1 {
+	workers := min(processors(multiplications), n)
+	if workers < 2 {
 		if n > 0 {
 			f(0, n)
 		}
@@ -41,6 +40,12 @@ func parallel(n, multiplications int, f func(lo, hi int)) {
 	}
 	work()
 	others.Wait()
+}
+
+// processors are as many as have enough to do.
+func processors(multiplications int) int {
+	const worthwhile = 1 << 21 // next to it, waking a processor takes no time
+	return max(1, min(runtime.GOMAXPROCS(0), multiplications/worthwhile))
 }
 
 // pool lends out memory again that was given back; the zero value is ready.

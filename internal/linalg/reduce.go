@@ -29,10 +29,11 @@ func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 			parts[j] = partOf(m.Z)
 		}
 	}
+	var memory pool
 	parallel(len(maps), n*n*n/max(1, len(maps)), func(first, end int) {
 		for i := first; i < end; i++ {
 			if m := maps[i]; m.Rows > 0 && m.Columns > 0 {
-				reduceRows(to.Data[m.To*to.Stride:], to.Stride, s, maps[i:], parts[i:])
+				reduceRows(to.Data[m.To*to.Stride:], to.Stride, s, maps[i:], parts[i:], &memory)
 			}
 		}
 	})
@@ -76,13 +77,16 @@ func partOf(z *mat.Dense) part {
 
 // reduceRows makes the rows of the result that are the first map's, from its own block on the
 // diagonal on.
-func reduceRows(to []float64, ldt int, s *mat.SymDense, maps []Map, parts []part) {
+func reduceRows(to []float64, ldt int, s *mat.SymDense, maps []Map, parts []part, memory *pool) {
 	m, own, raw := maps[0], parts[0], s.RawSymmetric()
 	// Z' of the rows, from the block's first column on: of those that are only chosen the upper
 	// triangle serves.
 	left, width, rows := raw.Data[(m.From+own.first)*raw.Stride+m.From:], raw.Stride, m.Columns-own.skip
 	if own.weights != nil {
-		left, width = leftTimes(m, s), raw.N-m.From
+		width = raw.N - m.From
+		left = memory.get(m.Columns * width)
+		defer memory.put(left)
+		leftTimes(left, m, s)
 	}
 	to = to[own.skip*ldt:]
 	for j, o := range maps {
@@ -100,14 +104,13 @@ func reduceRows(to []float64, ldt int, s *mat.SymDense, maps []Map, parts []part
 	}
 }
 
-// leftTimes is Z' of the first map's rows, from its own block on the diagonal on.
-func leftTimes(m Map, s *mat.SymDense) []float64 {
-	raw := s.RawSymmetric()
+// leftTimes sets left to Z' of the first map's rows, from its own block on the diagonal on.
+func leftTimes(left []float64, m Map, s *mat.SymDense) {
+	raw, z := s.RawSymmetric(), m.Z.RawMatrix()
 	width := raw.N - m.From
-	left, z := make([]float64, m.Columns*width), m.Z.RawMatrix()
+	clear(left)
 	kernel.AddCross(left, width, z.Data, z.Stride, m.Columns, mirrored(s, m.From, m.Rows), m.Rows, m.Rows, m.Rows, nil)
 	if rest := width - m.Rows; rest > 0 {
 		kernel.AddCross(left[m.Rows:], width, z.Data, z.Stride, m.Columns, raw.Data[m.From*raw.Stride+m.From+m.Rows:], raw.Stride, rest, m.Rows, nil)
 	}
-	return left
 }
