@@ -74,7 +74,7 @@ func (c *Cholesky) take(a *mat.SymDense) {
 // factor makes rows and columns lo:hi of U, from which the rows above are taken already:
 //
 //	U_11'U_11 = A_11,   U_12 = U_11^-T A_12,   U_22'U_22 = A_22 - U_12'U_12.
-func (c *Cholesky) factor(team *team, lo, hi int) bool {
+func (c *Cholesky) factor(team team, lo, hi int) bool {
 	if c.stopped() {
 		return false
 	}

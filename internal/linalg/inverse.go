@@ -60,7 +60,7 @@ func (c *Cholesky) InverseFactorTo(dst *mat.Dense) {
 // invertFactor makes X = U^-T below the diagonal, by panels of columns, of which none depends on
 // another: X_jj = U_jj^-T, and below it X_ij = -U_ii^-T (U_ji'X_jj + ... + U_i-1,i'X_i-1,j).
 // The diagonal of X is that of U, inverted.
-func (c *Cholesky) invertFactor(team *team) {
+func (c *Cholesky) invertFactor(team team) {
 	n := c.n
 	if c.corners == nil {
 		c.corners = make([]float64, n*min(n, panel))
