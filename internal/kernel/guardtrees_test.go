@@ -31,3 +31,24 @@ func treeWalks(run func(*treeWalk), columns ...int) cases {
 		}
 	}
 }
+
+// lookUpCases are cases of the assembly of LookUp.
+func lookUpCases(check func(string, func(*guards))) {
+	for w := 1; w <= longLookup/4; w++ {
+		for n := 1; n < 5; n++ {
+			check(fmt.Sprintf("%d rows of %d", n, w), func(g *guards) {
+				const size = 3
+				step, stride := 1+g.rng.IntN(2), w+g.rng.IntN(3)
+				index := place[int64](g, extent(n, 1, step))
+				for i := range index {
+					index[i] = int64(g.rng.IntN(2*size+1) - size) // and one outside
+				}
+				l := lookup{
+					dst: at(place[float32](g, extent(n, w, stride)), 0), ds: bytesOf[float32](stride), table: at(numbers[float32](g, size*w), 0),
+					bytes: bytesOf[float32](w), size: size, index: at(index, 0), is: bytesOf[int64](step), n: uintptr(n),
+				}
+				runLookUp(&l)
+			})
+		}
+	}
+}
