@@ -18,9 +18,9 @@ const (
 // node's column is above the node's threshold, else left, down sixteen trees side by side: at each
 // level the nodes that it is at are chosen among all, which costs less than to follow indexes.
 type Trees struct {
-	many, depth, columns int
-	nodes                []float32 // by group of trees and node, level by level: thresholds, then columns as bits
-	leaves               []float64 // by tree
+	depth, columns int
+	nodes          []float32 // by group of trees and node, level by level: thresholds, then columns as bits
+	leaves         []float64 // by tree
 }
 
 // NewTrees makes trees without nodes: all rows go left. What no SetLeaf sets adds nothing. nil: this
@@ -31,7 +31,7 @@ func NewTrees(many, depth, columns int) *Trees {
 	}
 	groups := (many + treesBeside - 1) / treesBeside
 	t := &Trees{
-		many: many, depth: depth, columns: columns,
+		depth: depth, columns: columns,
 		nodes:  aligned[float32](groups * (1<<depth - 1) * 2 * treesBeside),
 		leaves: aligned[float64](groups * treesBeside << depth),
 	}
@@ -76,13 +76,14 @@ func (t *Trees) Sum(sums []float64, x []float32) {
 // treeWalk is the argument of the assembly that walks rows down groups of trees. It knows the
 // offsets of the fields.
 type treeWalk struct {
-	x      unsafe.Pointer            // rows of float32
-	stride uintptr                   // bytes between them
-	rows   uintptr                   // at least one
-	sums   unsafe.Pointer            // a float64 for each row
-	nodes  unsafe.Pointer            // of the first group: for each node the thresholds of all trees, then their columns
-	leaves unsafe.Pointer            // of the first group: for each tree its leaves, float64
-	groups uintptr                   // at least one
-	depth  uintptr                   // 1 to MostTreeDepth
-	ends   [2*treesBeside - 1]uint32 // memory for the leaf that a row comes to in each tree of a group: a line of the cache in it
+	x      unsafe.Pointer // rows of float32
+	stride uintptr        // bytes between them
+	rows   uintptr        // at least one
+	sums   unsafe.Pointer // a float64 for each row
+	nodes  unsafe.Pointer // of the first group: for each node the thresholds of all trees, then their columns
+	leaves unsafe.Pointer // of the first group: for each tree its leaves, float64
+	groups uintptr        // at least one
+	depth  uintptr        // 1 to MostTreeDepth
+	// Memory for the leaves that a row comes to in a group, a line of the cache in it.
+	_ [2*treesBeside - 1]uint32
 }

@@ -25,10 +25,13 @@ var f32 = vector{avx512, false}
 // trees writes the walks of a row down sixteen trees side by side. What differs is how columns
 // of the row, in a register, become its numbers in them.
 func trees(s *source) {
-	s.treeWalk("treesAVX512", "treesAVX512 adds what rows of 32 columns come to: see type treeWalk.", func(columns int) {
+	s.treeWalk("treesAVX512", "treesAVX512 adds what rows of 32 columns come to: see type treeWalk.", func() {
+		s.load(f32, "(SI)", 0, false)
+		s.load(f32, "64(SI)", 1, false)
+	}, func(columns int) {
 		s.op("VPERMI2PS", "Z1", "Z0", f32.r(columns))
 	})
-	s.treeWalk("wideTreesAVX512", "wideTreesAVX512 adds what rows of any number of columns come to.", func(columns int) {
+	s.treeWalk("wideTreesAVX512", "wideTreesAVX512 adds what rows of any number of columns come to.", func() {}, func(columns int) {
 		s.op("KXNORW", "K7", "K7", "K7")
 		s.zero(f32, 0)
 		s.op("VGATHERDPS", fmt.Sprintf("(SI)(%s*4)", f32.r(columns)), "K7", "Z0")
@@ -38,11 +41,11 @@ func trees(s *source) {
 
 const (
 	treeEnd  = 2 // registers: the leaf, as far as it is known,
-	treeOne  = 3 // and 1
-	treeFree = 4 // and the first one free
+	treeLess = 3 // -1,
+	treeFree = 4 // and the first one that is free
 )
 
-func (s *source) treeWalk(name, comment string, look func(columns int)) {
+func (s *source) treeWalk(name, comment string, begin func(), look func(columns int)) {
 	s.function(name, "w", comment)
 	s.op("MOVQ", mem(treesNodes, "DI"), "R8")
 	s.op("MOVQ", mem(treesLeaves, "DI"), "R9")
@@ -51,7 +54,7 @@ func (s *source) treeWalk(name, comment string, look func(columns int)) {
 	s.op("MOVQ", mem(treesDepth, "DI"), "AX")
 	s.op("LEAQ", mem(treesEnds+f32.bytes-1, "DI"), "R11") // a whole line of the cache
 	s.op("ANDQ", imm(-f32.bytes), "R11")
-	s.op("VPTERNLOGD", "$255", f32.r(treeOne), f32.r(treeOne), f32.r(treeOne)) // -1
+	s.op("VPTERNLOGD", "$255", f32.r(treeLess), f32.r(treeLess), f32.r(treeLess)) // -1
 	for depth := 1; depth < mostDepth; depth++ {
 		s.op("CMPQ", "AX", imm(depth))
 		s.op("JEQ", fmt.Sprintf("groups%d", depth))
@@ -62,10 +65,7 @@ func (s *source) treeWalk(name, comment string, look func(columns int)) {
 		s.op("MOVQ", mem(treesSums, "DI"), "DX")
 		s.op("MOVQ", mem(treesRows, "DI"), "CX")
 		s.label(fmt.Sprintf("rows%d", depth))
-		if name == "treesAVX512" {
-			s.load(f32, "(SI)", 0, false)
-			s.load(f32, "64(SI)", 1, false)
-		}
+		begin()
 		s.walkDown(depth, look)
 		s.addLeaves(depth)
 		s.op("ADDQ", "BX", "SI")
@@ -92,7 +92,7 @@ func (s *source) walkDown(depth int, look func(columns int)) {
 		mask := fmt.Sprintf("K%d", l+1)
 		s.op("VCMPPS", "$1", f32.r(columns), f32.r(thresholds), mask) // less
 		s.op("VPADDD", f32.r(treeEnd), f32.r(treeEnd), f32.r(treeEnd))
-		s.op("VPSUBD", f32.r(treeOne), f32.r(treeEnd), mask, f32.r(treeEnd))
+		s.op("VPSUBD", f32.r(treeLess), f32.r(treeEnd), mask, f32.r(treeEnd))
 	}
 	s.op("VMOVDQU32", f32.r(treeEnd), "(R11)")
 }
