@@ -26,6 +26,10 @@ func entryPoints() map[string]entryPoint {
 		"scatterAVX2":      {avx2, scatters(scatterAVX2)},
 		"scatterBandAVX2":  {avx2, scatterBands(scatterBandAVX2)},
 
+		"lookUpAVX512":    {avx512, lookUpCases},
+		"treesAVX512":     {avx512, treeWalks(treesAVX512, inRegisters)},
+		"wideTreesAVX512": {avx512, treeWalks(wideTreesAVX512, 1, 5, 40)},
+
 		"toFloat32AVX2": {avx2, conversions[float32, float64](toFloat32AVX2)},
 		"toFloat64AVX2": {avx2, conversions[float64, float32](toFloat64AVX2)},
 		"roundAVX2":     {avx2, conversions[float64, float64](roundAVX2)},

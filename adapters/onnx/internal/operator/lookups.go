@@ -43,41 +43,12 @@ func compileLookups[T kernel.Float](n *graph.Node, parts Lookups) Step[T] {
 				from, in = from+w, in[1:]
 				continue
 			}
-			if err := lookUp(out[from:], width, in[0].F, w, in[1].I[part.Column:], len(in[1].I)/x.Rows); err != nil {
-				return &Inside{part.Gather, err}
+			index := in[1].I[part.Column:]
+			if bad := kernel.LookUp(out[from:], width, in[0].F, w, index, len(in[1].I)/x.Rows); bad >= 0 {
+				return &Inside{part.Gather, fmt.Errorf("index %d is outside axis 0 of size %d", index[bad], in[0].Shape[0])}
 			}
 			from, in = from+w, in[2:]
 		}
 		return nil
-	}
-}
-
-// lookUp writes row k of table, of w numbers, to dst for each k of index, step apart there and stride
-// here.
-func lookUp[T kernel.Float](dst []T, stride int, table []T, w int, index []int64, step int) error {
-	size := len(table) / max(w, 1)
-	for i, to := 0, 0; i < len(index); i, to = i+step, to+stride {
-		k := index[i]
-		if k < 0 {
-			k += int64(size)
-		}
-		if k < 0 || k >= int64(size) {
-			return fmt.Errorf("index %d is outside axis 0 of size %d", index[i], size)
-		}
-		copyFew(dst[to:][:w], table[int(k)*w:])
-	}
-	return nil
-}
-
-// copyFew copies as many numbers as dst has, few: without a call.
-func copyFew[T kernel.Float](dst, src []T) {
-	src = src[:len(dst)]
-	for len(dst) >= 4 {
-		*(*[4]T)(dst) = *(*[4]T)(src)
-		dst, src = dst[4:], src[4:]
-	}
-	for len(dst) > 0 {
-		dst[0] = src[0]
-		dst, src = dst[1:], src[1:]
 	}
 }

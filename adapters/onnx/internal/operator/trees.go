@@ -329,6 +329,9 @@ func finishScores[T kernel.Float](t *Trees, scores []float64, scored []bool, dst
 	}
 }
 
+// readsSingle: of this type trees read numbers of float32.
+func readsSingle(typ graph.DType) bool { return typ != graph.Float64 }
+
 // readTreeRows copies the features that trees read, rounded to the input's type, or to
 // float if it is of integers: those are compared as float.
 func readTreeRows[T kernel.Float](e *tree.Ensemble, typ graph.DType) func(dst []float64, in Operand[T], from, rows int) {
@@ -337,7 +340,7 @@ func readTreeRows[T kernel.Float](e *tree.Ensemble, typ graph.DType) func(dst []
 	for c := range n {
 		feature[c], missing[c] = max(0, e.Feature(c)), e.Missing(c)
 	}
-	narrow := typ != graph.Float64
+	narrow := readsSingle(typ)
 	return func(dst []float64, in Operand[T], from, rows int) {
 		width := in.Shape[1]
 		if width == 0 {

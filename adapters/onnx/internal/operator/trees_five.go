@@ -74,7 +74,7 @@ func readTreeEnsemble(c *graph.Check, targets int) (*tree.Forest, error) {
 	if len(missing) != 0 && len(missing) != n {
 		return nil, fmt.Errorf("nodes_missing_value_tracks_true has %d entries, nodes_featureids %d", len(missing), n)
 	}
-	f := &tree.Forest{Targets: targets, Name: func(i int32) string {
+	f := &tree.Forest{Targets: targets, Single: readsSingle(c.Inputs[0].Type), Name: func(i int32) string {
 		if int(i) >= n {
 			return "a leaf"
 		}

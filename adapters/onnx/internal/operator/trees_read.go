@@ -78,7 +78,7 @@ func readForest(c *graph.Check, weights string, targets int) (*tree.Forest, erro
 	if err := x.index(); err != nil {
 		return nil, err
 	}
-	f := &tree.Forest{Nodes: make([]tree.Node, n), Targets: targets, Name: x.name}
+	f := &tree.Forest{Nodes: make([]tree.Node, n), Targets: targets, Single: readsSingle(c.Inputs[0].Type), Name: x.name}
 	for i := range f.Nodes {
 		at := &f.Nodes[i]
 		if i == 0 || x.tree[i] != x.tree[i-1] {

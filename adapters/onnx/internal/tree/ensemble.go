@@ -8,11 +8,13 @@ import (
 // Ensemble is a forest laid out to be walked. It is immutable and safe for concurrent
 // use.
 type Ensemble struct {
-	Targets int
-	Trees   int // of the forest, constant ones included
-	trees   []walked
-	columns []column
-	sets    [][]float64
+	Targets   int
+	Trees     int // of the forest, constant ones included
+	trees     []walked
+	stretches []stretch // the trees as Sum goes through them
+	single    bool      // numbers of x are of float32
+	columns   []column
+	sets      [][]float64
 }
 
 // column is a feature as nodes read it.
@@ -69,7 +71,7 @@ type rule struct {
 
 // New lays out a forest, which Check has accepted.
 func New(f *Forest) *Ensemble {
-	e := &Ensemble{Targets: f.Targets, Trees: len(f.Roots), sets: f.Sets}
+	e := &Ensemble{Targets: f.Targets, Trees: len(f.Roots), single: f.Single, sets: f.Sets}
 	index := map[column]uint32{}
 	for _, root := range f.Roots {
 		r := &reducer{forest: f, known: map[int32]bounds{}}
@@ -77,6 +79,7 @@ func New(f *Forest) *Ensemble {
 		e.trees = append(e.trees, e.layOut(r, top, index))
 	}
 	e.join()
+	e.stretch()
 	return e
 }
 

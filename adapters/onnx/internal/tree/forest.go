@@ -3,7 +3,7 @@ package tree
 // Forest is e as nodes again, for a file: Check and New make of it an ensemble that adds
 // the same. Trees without a split are left out (see AddConstant). Sets are e's own.
 func (e *Ensemble) Forest() *Forest {
-	f := &Forest{Targets: e.Targets, Sets: e.sets}
+	f := &Forest{Targets: e.Targets, Single: e.single, Sets: e.sets}
 	for i := range e.trees {
 		t := &e.trees[i]
 		if t.depth == 0 {

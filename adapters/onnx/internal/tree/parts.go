@@ -18,7 +18,7 @@ type Part struct {
 // trees in their order.
 func (e *Ensemble) Split(groups func(i int) []int) (*Ensemble, []Part) {
 	index, parts := e.parts(groups)
-	out := &Ensemble{Targets: len(parts), Trees: e.Trees, columns: e.columns, sets: e.sets}
+	out := &Ensemble{Targets: len(parts), Trees: e.Trees, single: e.single, columns: e.columns, sets: e.sets}
 	order := make([]int, 0, len(e.trees))
 	for i := range e.trees {
 		if len(groups(i)) > 0 {
@@ -35,6 +35,7 @@ func (e *Ensemble) Split(groups func(i int) []int) (*Ensemble, []Part) {
 		}
 		out.trees = append(out.trees, t)
 	}
+	out.stretch()
 	return out, parts
 }
 

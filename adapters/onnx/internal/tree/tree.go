@@ -43,6 +43,7 @@ type Forest struct {
 	Sets    [][]float64 // ascending
 	Roots   []int32
 	Targets int
+	Single  bool // features are numbers of float32
 	// Name names a node in errors; nil: by its index.
 	Name func(node int32) string
 }

@@ -36,40 +36,43 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 	if rows == 0 {
 		return
 	}
-	var ends [Block]uint32
-	for from := 0; from < rows; from += Block {
-		n := min(Block, rows-from)
-		e.sumBlock(dst[from*e.Targets:(from+n)*e.Targets], x[from*e.Columns():(from+n)*e.Columns()], ends[:n])
+	width := e.Columns()
+	block := max(1, min(Block, singles/max(32, width)))
+	for from := 0; from < rows; from += block {
+		n := min(block, rows-from)
+		e.sumBlock(dst[from*e.Targets:(from+n)*e.Targets], x[from*width:(from+n)*width], n)
 	}
 }
 
-func (e *Ensemble) sumBlock(dst, x []float64, ends []uint32) {
-	if len(ends) < 4 {
-		for r := range ends {
-			e.sumRow(dst[r*e.Targets:(r+1)*e.Targets], x[r*e.Columns():(r+1)*e.Columns()])
-		}
-		return
-	}
-	var sums [Block]float64
-	for i := 0; i < len(e.trees); {
-		t := &e.trees[i]
-		if t.target < 0 {
-			e.descend(t, x, ends)
-			t.addAll(dst, ends, e.Targets)
-			i++
+func (e *Ensemble) sumBlock(dst, x []float64, rows int) {
+	var endsOf [Block]uint32
+	var sumsOf [Block]float64
+	var single [singles]float32
+	ends, sums, rounded := endsOf[:rows], sumsOf[:rows], false
+	for i := range e.stretches {
+		s := &e.stretches[i]
+		if s.target < 0 || s.beside == nil && rows < 4 {
+			e.sumApart(s.trees, dst, x, ends)
 			continue
 		}
-		// Trees of one target, which stand together if the ensemble was split.
-		column, sums := dst[t.target:], sums[:len(ends)]
+		column := dst[s.target:]
 		for r := range sums {
 			sums[r] = column[r*e.Targets]
 		}
-		for target := t.target; i < len(e.trees) && e.trees[i].target == target; i++ {
-			t := &e.trees[i]
-			e.descend(t, x, ends)
-			for r, end := range ends {
-				sums[r] += t.value[end]
+		if s.beside == nil {
+			for i := range s.trees {
+				t := &s.trees[i]
+				e.descend(t, x, ends)
+				for r, end := range ends {
+					sums[r] += t.value[end]
+				}
 			}
+		} else {
+			if !rounded {
+				upwards(single[:], x, e.Columns(), s.beside.Stride())
+				rounded = true
+			}
+			s.beside.Sum(sums, single[:])
 		}
 		for r, v := range sums {
 			column[r*e.Targets] = v
@@ -77,9 +80,23 @@ func (e *Ensemble) sumBlock(dst, x []float64, ends []uint32) {
 	}
 }
 
+// sumApart adds to the rows of dst, of one tree after the other, or row by row if they are few.
+func (e *Ensemble) sumApart(trees []walked, dst, x []float64, ends []uint32) {
+	if len(ends) < 4 {
+		for r := range ends {
+			e.sumRow(trees, dst[r*e.Targets:(r+1)*e.Targets], x[r*e.Columns():(r+1)*e.Columns()])
+		}
+		return
+	}
+	for i := range trees {
+		t := &trees[i]
+		e.descend(t, x, ends)
+		t.addAll(dst, ends, e.Targets)
+	}
+}
+
 // sumRow takes one row down four trees side by side.
-func (e *Ensemble) sumRow(dst, x []float64) {
-	trees := e.trees
+func (e *Ensemble) sumRow(trees []walked, dst, x []float64) {
 	for len(trees) >= 4 {
 		a, b, c, d := &trees[0], &trees[1], &trees[2], &trees[3]
 		if a.general || b.general || c.general || d.general {
