@@ -192,6 +192,7 @@ type accumulator struct {
 	groups   *groupChunks // nil without groups
 	opts     *Options
 	features []string
+	orders   []levelOrder // of the features
 	deviance *mat.Dense
 	joined   *Members    // nil: the deep parts are all responses
 	all      *mat.Dense  // responses, if there are more than the deep parts
@@ -200,7 +201,7 @@ type accumulator struct {
 }
 
 func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
-	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, joined: p.joined}
+	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, orders: make([]levelOrder, len(features)), joined: p.joined}
 	if o.Groups != "" {
 		a.groups = newGroupChunks(o.Groups, l)
 	}
@@ -235,8 +236,8 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 			return nil, err
 		}
 	}
-	for _, name := range a.features {
-		f, err := summarise(b, name)
+	for i, name := range a.features {
+		f, err := summarise(b, name, &a.orders[i])
 		if err != nil {
 			return nil, err
 		}

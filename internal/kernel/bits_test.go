@@ -184,6 +184,8 @@ func bandDigests(d *digests, s isa, all bool) {
 	d.add("Splines", splines(s, first, value, x, 0, 1, 9, 9), first, value)
 	dst := make([]float64, n)
 	d.add("MulBand", mulBand(s, dst, first, value, a[:12]), dst)
+	product := make([]float64, n*3)
+	d.add("MulBandRows", mulBandRows(s, product, 3, first, value, a[:36], 3, 12, 3), product)
 	d.add("BandNorm", []float64{bandNorm(s, a), bandNorm(s, value)})
 	lo, hi, finite := bounds(s, a)
 	d.add("Bounds", []float64{lo, hi}, finite)

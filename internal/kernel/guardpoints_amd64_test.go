@@ -21,6 +21,8 @@ func entryPoints() map[string]entryPoint {
 		"bandSplineAVX2":   {avx2, splinesOf(bandSplineAVX2, avx2)},
 		"boundsAVX2":       {avx2, boundsOf(boundsAVX2)},
 		"bandMulAVX2":      {avx2, bandMuls(bandMulAVX2)},
+		"bandRowsAVX512":   {avx512, bandRowsOf(bandRowsAVX512)},
+		"bandRowsAVX2":     {avx2, bandRowsOf(bandRowsAVX2)},
 		"bilinearAVX2":     {avx2, bilinears},
 		"scatterAVX512":    {avx512, scatters(scatterAVX512)},
 		"scatterAVX2":      {avx2, scatters(scatterAVX2)},

@@ -22,6 +22,7 @@ func entryPoints() map[string]entryPoint {
 		"bandSplineNEON":  {neon, splinesOf(bandSplineNEON, neon)},
 		"boundsNEON":      {neon, boundsOf(boundsNEON)},
 		"bandMulNEON":     {neon, bandMuls(bandMulNEON)},
+		"bandRowsNEON":    {neon, bandRowsOf(bandRowsNEON)},
 		"bilinearNEON":    {neon, bilinears},
 		"scatterNEON":     {neon, scatters(scatterNEON)},
 		"scatterBandNEON": {neon, scatterBands(scatterBandNEON)},

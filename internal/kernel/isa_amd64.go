@@ -121,6 +121,12 @@ func bandSplineAVX2(s *spline)
 func boundsAVX2(b *band)
 
 //go:noescape
+func bandRowsAVX512(b *band)
+
+//go:noescape
+func bandRowsAVX2(b *band)
+
+//go:noescape
 func bandMulAVX2(b *band)
 
 //go:noescape
@@ -272,6 +278,14 @@ func runSpline(s isa, a *spline) {
 func runBounds(b *band) { boundsAVX2(b) }
 
 func runMulBand(b *band) { bandMulAVX2(b) }
+
+func runMulBandRows(s isa, b *band) {
+	if s == avx512 {
+		bandRowsAVX512(b)
+	} else {
+		bandRowsAVX2(b)
+	}
+}
 
 func runScatter(s isa, a *scatter) {
 	if s == avx512 {

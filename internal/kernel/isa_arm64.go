@@ -63,6 +63,9 @@ func bandSplineNEON(s *spline)
 func boundsNEON(b *band)
 
 //go:noescape
+func bandRowsNEON(b *band)
+
+//go:noescape
 func bandMulNEON(b *band)
 
 //go:noescape
@@ -144,6 +147,8 @@ func runSpline(_ isa, a *spline) { bandSplineNEON(a) }
 func runBounds(b *band) { boundsNEON(b) }
 
 func runMulBand(b *band) { bandMulNEON(b) }
+
+func runMulBandRows(_ isa, b *band) { bandRowsNEON(b) }
 
 func runScatter(_ isa, a *scatter) { scatterNEON(a) }
 

@@ -30,6 +30,8 @@ func runBounds(*band) {}
 
 func runMulBand(*band) {}
 
+func runMulBandRows(isa, *band) {}
+
 func runScatter(isa, *scatter) {}
 
 func runScatterBand(*scatter) {}

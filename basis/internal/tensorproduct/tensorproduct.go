@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Rows are the values of one margin at n rows: Width of its Dim functions from number
@@ -123,59 +125,73 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 		norm[i] = 1
 	}
 	for l, r := range margins {
-		if maps[l] == nil {
+		switch {
+		case maps[l] == nil:
+			timesSizes(norm, r.Value, r.Width)
+		case r.Width == kernel.Band:
+			r.timesCubicNorms(norm, maps[l].RawMatrix())
+		default:
+			_, c := maps[l].Dims()
+			mapped := make([]float64, c)
 			for i := range norm {
-				norm[i] *= sumOfSizes(r.Value[i*r.Width : (i+1)*r.Width])
+				r.mapped(mapped, maps[l].RawMatrix(), i)
+				timesSizes(norm[i:i+1], mapped, c)
 			}
-			continue
-		}
-		_, c := maps[l].Dims()
-		mapped := make([]float64, c)
-		for i := range norm {
-			clear(mapped)
-			values, first := r.Value[i*r.Width:(i+1)*r.Width], int(r.First[i])
-			if r.Width == 4 && first+4 <= r.Dim {
-				norm[i] *= mappedNorm(maps[l].RawMatrix(), first, *(*[4]float64)(values))
-				continue
-			}
-			around := max(0, min(r.Width, first+r.Width-r.Dim)) // those at functions 0, 1, ...
-			for k, v := range values[r.Width-around:] {
-				addRow(mapped, maps[l].RawRowView(k), v)
-			}
-			for k, v := range values[:r.Width-around] {
-				addRow(mapped, maps[l].RawRowView(first+k), v)
-			}
-			norm[i] *= sumOfSizes(mapped)
 		}
 	}
 	return norm
 }
 
-// mappedNorm is the 1-norm of four adjacent values mapped.
-func mappedNorm(m blas64.General, first int, v [4]float64) float64 {
-	at := m.Data[first*m.Stride:]
-	r0 := at[:m.Cols]
-	r1, r2, r3 := at[m.Stride:][:len(r0)], at[2*m.Stride:][:len(r0)], at[3*m.Stride:][:len(r0)]
-	sum := 0.0
-	for j, u := range r0 {
-		sum += math.Abs(v[0]*u + v[1]*r1[j] + v[2]*r2[j] + v[3]*r3[j])
-	}
-	return sum
-}
-
-// addRow adds v x to dst.
-func addRow(dst, x []float64, v float64) {
-	for j := range dst {
-		dst[j] += v * x[j]
+// mapped writes row i times m to dst.
+func (r *Rows) mapped(dst []float64, m blas64.General, i int) {
+	clear(dst)
+	for k, v := range r.Value[i*r.Width : (i+1)*r.Width] {
+		j := (int(r.First[i]) + k) % r.Dim
+		kernel.Axpy(dst, m.Data[j*m.Stride:][:m.Cols], v)
 	}
 }
 
-func sumOfSizes(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += max(v, -v)
+// timesCubicNorms multiplies norm by the 1-norms of rows of four values times m, all but those that
+// go around a circle at once.
+func (r *Rows) timesCubicNorms(norm []float64, m blas64.General) {
+	const block = 64
+	mapped := make([]float64, min(block, len(norm))*m.Cols)
+	for i := 0; i < len(norm); {
+		n := min(block, len(norm)-i)
+		done := kernel.MulBandRows(mapped, m.Cols, r.First[i:i+n], r.Value[i*kernel.Band:(i+n)*kernel.Band], m.Data, m.Stride, m.Rows, m.Cols)
+		if done == 0 {
+			done = 1
+			r.mapped(mapped[:m.Cols], m, i)
+		}
+		timesSizes(norm[i:i+done], mapped, m.Cols)
+		i += done
 	}
-	return sum
+}
+
+// timesSizes multiplies norm by the 1-norms of rows of k values, four rows at a time, for a sum
+// waits for the one before.
+func timesSizes(norm, rows []float64, k int) {
+	for ; len(norm) >= 4; norm, rows = norm[4:], rows[4*k:] {
+		var s0, s1, s2, s3 float64
+		r1, r2, r3 := rows[k:][:k], rows[2*k:][:k], rows[3*k:][:k]
+		for j, v := range rows[:k] {
+			s0 += math.Abs(v)
+			s1 += math.Abs(r1[j])
+			s2 += math.Abs(r2[j])
+			s3 += math.Abs(r3[j])
+		}
+		norm[0] *= s0
+		norm[1] *= s1
+		norm[2] *= s2
+		norm[3] *= s3
+	}
+	for i := range norm {
+		sum := 0.0
+		for _, v := range rows[i*k : (i+1)*k] {
+			sum += math.Abs(v)
+		}
+		norm[i] *= sum
+	}
 }
 
 // Penalties are I x ... x S_l x ... x I, one for each margin's penalty S_l.

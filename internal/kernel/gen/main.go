@@ -46,6 +46,8 @@ func files() map[string][]byte {
 		{"band_avx512_amd64.s", func(s *source) { bands(s, avx512) }},
 		{"band_avx2_amd64.s", func(s *source) { bands(s, avx2) }},
 		{"bandapply_avx2_amd64.s", bandMul},
+		{"bandrows_avx512_amd64.s", func(s *source) { bandsTimesRows(s, avx512) }},
+		{"bandrows_avx2_amd64.s", func(s *source) { bandsTimesRows(s, avx2) }},
 		{"bilinear_avx2_amd64.s", bilinear},
 		{"scatter_avx512_amd64.s", func(s *source) { scatters(s, avx512) }},
 		{"scatter_avx2_amd64.s", func(s *source) { scatters(s, avx2); scatterBand(s) }},
@@ -66,6 +68,7 @@ func files() map[string][]byte {
 		{"line_neon_arm64.s", neonLines},
 		{"convert_neon_arm64.s", neonConversions},
 		{"bilinear_neon_arm64.s", neonBilinear},
+		{"bandrows_neon_arm64.s", neonBandRows},
 		{"transpose_neon_arm64.s", neonTransposes},
 	} {
 		s := &source{}
