@@ -54,7 +54,11 @@ func Kronecker(index []int32, value []float64, margins []*Rows, factors []float6
 		k *= r.Width
 	}
 	index, value = slices.Grow(index[:0], n*k)[:n*k], slices.Grow(value[:0], n*k)[:n*k]
-	if len(margins) == 2 {
+	switch {
+	case len(margins) == 2 && margins[0].Width == kernel.Band && margins[1].Width == kernel.Band:
+		twoCubic(index, value, margins[0], margins[1], factors)
+		return k, index, value
+	case len(margins) == 2:
 		two(index, value, margins[0], margins[1], factors)
 		return k, index, value
 	}
@@ -103,6 +107,30 @@ func two(index []int32, value []float64, a, b *Rows, factors []float64) {
 				products[m] = v * last[m]
 			}
 			index, value = index[len(places):], value[len(places):]
+		}
+	}
+}
+
+// twoCubic is two of margins of four values.
+func twoCubic(index []int32, value []float64, a, b *Rows, factors []float64) {
+	const four = kernel.Band
+	for i, first := range a.First {
+		s := b.First[i]
+		places := [four]int32{s, around(s, 1, b.Dim), around(s, 2, b.Dim), around(s, 3, b.Dim)}
+		va, vb := *(*[four]float64)(a.Value[four*i:]), (*[four]float64)(b.Value[four*i:])
+		if factors != nil {
+			for l := range va {
+				va[l] *= factors[i]
+			}
+		}
+		to, products := (*[four * four]int32)(index[four*four*i:]), (*[four * four]float64)(value[four*four*i:])
+		for l, v := range va {
+			at := around(first, l, a.Dim) * int32(b.Dim)
+			row, index := (*[four]float64)(products[four*l:]), (*[four]int32)(to[four*l:])
+			index[0], row[0] = at+places[0], v*vb[0]
+			index[1], row[1] = at+places[1], v*vb[1]
+			index[2], row[2] = at+places[2], v*vb[2]
+			index[3], row[3] = at+places[3], v*vb[3]
 		}
 	}
 }
