@@ -72,7 +72,9 @@ type QuadraticWork struct {
 	shift  float64    // m_s'C m_s
 	rows   []float64  // centred dense columns
 	prod   []float64
-	width  int // of rows
+	dots   []float64 // of rows
+	entry  []int32   // the columns of one entry of each row
+	width  int       // of rows
 
 	// Of each row, if it has single entries: the first columns and the four values of its
 	// cubic bands, then the columns and the values of single entries, which are fewer where a
@@ -314,16 +316,19 @@ func grown[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// addDense sets dst to d'C_dd d, panel by panel of the triangle.
+// addDense sets dst to d'C_dd d - 2 m_s'C_sd d, panel by panel of the triangle.
 func (k *QuadraticWork) addDense(dst []float64) {
 	clear(dst)
 	n := len(dst)
-	k.prod = grown(k.prod, n*panelColumns)
+	k.prod, k.dots = grown(k.prod, n*panelColumns), grown(k.dots, n)
 	for _, p := range k.panels {
-		p.weights.Mul(k.prod, p.cols, k.rows[p.start:], k.width, n, nil)
-		for i := range dst {
-			dst[i] += kernel.Dot(k.prod[i*p.cols:][:p.cols], k.rows[i*k.width+p.start:][:p.cols])
+		var means []float64
+		if k.dense != nil {
+			means = k.dense[p.start:][:p.cols]
 		}
+		p.weights.Mul(k.prod, p.cols, k.rows[p.start:], k.width, n, means)
+		kernel.RowDots(k.dots, k.prod, p.cols, n, nil, k.rows[p.start:], k.width, p.cols)
+		kernel.Add(dst, dst, k.dots)
 	}
 }
 
@@ -335,9 +340,6 @@ func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 	}
 	kernel.Axpy(dst, k.ones(len(dst)), k.shift)
 	k.addBands(dst, x)
-	if k.width > 0 {
-		k.addDenseMeans(dst)
-	}
 	if k.cells.basis >= 0 {
 		k.addCells(dst)
 	}
@@ -357,20 +359,31 @@ func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 			}
 			sum += value[l] * v
 		}
-		if k.width > 0 {
-			dense := k.rows[i*k.width:][:k.width]
-			for l, j := range index {
-				sum += value[l] * kernel.Dot(k.cross.RawRowView(int(j)), dense)
-			}
-		}
 		dst[i] += sum
+	}
+	if k.width > 0 {
+		k.addCross(dst)
 	}
 }
 
-// addDenseMeans adds -2 m_s'C_sd d of the dense columns.
-func (k *QuadraticWork) addDenseMeans(dst []float64) {
-	for i := range dst {
-		dst[i] += kernel.Dot(k.dense, k.rows[i*k.width:][:k.width])
+// addCross adds 2 s'C_sd d of the single entries, the first ones of all rows, the second ones and so on.
+func (k *QuadraticWork) addCross(dst []float64) {
+	n := len(dst)
+	k.dots, k.entry = grown(k.dots, n), grown(k.entry, n)
+	cross := k.cross.RawMatrix()
+	for l := range k.singles {
+		for i, count := range k.count {
+			k.entry[i] = 0
+			if l < count {
+				k.entry[i] = k.index[i*k.singles+l]
+			}
+		}
+		kernel.RowDots(k.dots, cross.Data, cross.Stride, cross.Rows, k.entry, k.rows, k.width, k.width)
+		for i, count := range k.count {
+			if l < count {
+				dst[i] += k.value[i*k.singles+l] * k.dots[i]
+			}
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ func entryPoints() map[string]entryPoint {
 		"bandSplineNEON":  {neon, splinesOf(bandSplineNEON, neon)},
 		"boundsNEON":      {neon, boundsOf(boundsNEON)},
 		"bandMulNEON":     {neon, bandMuls(bandMulNEON)},
+		"rowDotsNEON":     {neon, rowSumsOf(rowDotsNEON)},
+		"rowSizesNEON":    {neon, rowSumsOf(rowSizesNEON)},
 		"bandRowsNEON":    {neon, bandRowsOf(bandRowsNEON)},
 		"bilinearNEON":    {neon, bilinears},
 		"scatterNEON":     {neon, scatters(scatterNEON)},

@@ -32,6 +32,10 @@ func runMulBand(*band) {}
 
 func runMulBandRows(isa, *band) {}
 
+func runRowDots(isa, *rowSums) {}
+
+func runRowSizes(isa, *rowSums) {}
+
 func runScatter(isa, *scatter) {}
 
 func runScatterBand(*scatter) {}

@@ -4,7 +4,6 @@
 package tensorproduct
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -170,6 +169,9 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 	return norm
 }
 
+// block is how many rows are mapped at once.
+const block = 64
+
 // mapped writes row i times m to dst.
 func (r *Rows) mapped(dst []float64, m blas64.General, i int) {
 	clear(dst)
@@ -182,7 +184,6 @@ func (r *Rows) mapped(dst []float64, m blas64.General, i int) {
 // timesCubicNorms multiplies norm by the 1-norms of rows of four values times m, all but those that
 // go around a circle at once.
 func (r *Rows) timesCubicNorms(norm []float64, m blas64.General) {
-	const block = 64
 	mapped := make([]float64, min(block, len(norm))*m.Cols)
 	for i := 0; i < len(norm); {
 		n := min(block, len(norm)-i)
@@ -196,29 +197,13 @@ func (r *Rows) timesCubicNorms(norm []float64, m blas64.General) {
 	}
 }
 
-// timesSizes multiplies norm by the 1-norms of rows of k values, four rows at a time, for a sum
-// waits for the one before.
+// timesSizes multiplies norm by the 1-norms of rows of k values.
 func timesSizes(norm, rows []float64, k int) {
-	for ; len(norm) >= 4; norm, rows = norm[4:], rows[4*k:] {
-		var s0, s1, s2, s3 float64
-		r1, r2, r3 := rows[k:][:k], rows[2*k:][:k], rows[3*k:][:k]
-		for j, v := range rows[:k] {
-			s0 += math.Abs(v)
-			s1 += math.Abs(r1[j])
-			s2 += math.Abs(r2[j])
-			s3 += math.Abs(r3[j])
-		}
-		norm[0] *= s0
-		norm[1] *= s1
-		norm[2] *= s2
-		norm[3] *= s3
-	}
-	for i := range norm {
-		sum := 0.0
-		for _, v := range rows[i*k : (i+1)*k] {
-			sum += math.Abs(v)
-		}
-		norm[i] *= sum
+	var sizes [block]float64
+	for i := 0; i < len(norm); i += block {
+		some := norm[i:min(i+block, len(norm))]
+		kernel.RowSizes(sizes[:len(some)], rows[i*k:], k, k)
+		kernel.Mul(some, some, sizes[:len(some)])
 	}
 }
 

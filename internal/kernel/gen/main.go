@@ -49,6 +49,8 @@ func files() map[string][]byte {
 		{"bandrows_avx512_amd64.s", func(s *source) { bandsTimesRows(s, avx512) }},
 		{"bandrows_avx2_amd64.s", func(s *source) { bandsTimesRows(s, avx2) }},
 		{"bilinear_avx2_amd64.s", bilinear},
+		{"rowsums_avx512_amd64.s", func(s *source) { rowSums(s, avx512) }},
+		{"rowsums_avx2_amd64.s", func(s *source) { rowSums(s, avx2) }},
 		{"scatter_avx512_amd64.s", func(s *source) { scatters(s, avx512) }},
 		{"scatter_avx2_amd64.s", func(s *source) { scatters(s, avx2); scatterBand(s) }},
 		{"convert_amd64.s", conversions},
@@ -68,6 +70,7 @@ func files() map[string][]byte {
 		{"line_neon_arm64.s", neonLines},
 		{"convert_neon_arm64.s", neonConversions},
 		{"bilinear_neon_arm64.s", neonBilinear},
+		{"rowsums_neon_arm64.s", neonRowSums},
 		{"bandrows_neon_arm64.s", neonBandRows},
 		{"transpose_neon_arm64.s", neonTransposes},
 	} {
