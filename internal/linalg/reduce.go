@@ -48,30 +48,37 @@ type part struct {
 }
 
 func partOf(z *mat.Dense) part {
+	if p, ok := chosen(z); ok {
+		return p
+	}
+	rows, columns := z.Dims()
+	return part{weights: kernel.Pack(rows, columns, Compact(z), false)}
+}
+
+// chosen is z without weights, if it is such a matrix.
+func chosen(z *mat.Dense) (p part, ok bool) {
 	rows, columns := z.Dims()
 	raw := z.RawMatrix()
-	whole := part{weights: kernel.Pack(rows, columns, Compact(z), false)}
 	at := func(v float64) bool { return v != 0 }
-	p := part{}
 	for p.first < rows && !slices.ContainsFunc(raw.Data[p.first*raw.Stride:][:columns], at) {
 		p.first++
 	}
 	if p.first == rows {
-		return whole
+		return p, false
 	}
 	p.skip = slices.IndexFunc(raw.Data[p.first*raw.Stride:][:columns], at)
 	for i := range rows {
 		one := i - p.first + p.skip // where row i has its 1
 		for j, v := range raw.Data[i*raw.Stride:][:columns] {
 			if j == one && i >= p.first && v != 1 || j != one && v != 0 {
-				return whole
+				return p, false
 			}
 		}
 	}
 	if rows-p.first < columns-p.skip {
-		return whole
+		return p, false
 	}
-	return p
+	return p, true
 }
 
 // reduceRows makes the rows of the result that are the first map's, from its own block on the
