@@ -20,9 +20,7 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 	}
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
-		for i := range dst {
-			dst[i] = kernel.Dot(m.Data[i*m.Stride:][:d], beta)
-		}
+		kernel.MulColumn(dst, m.Data, m.Stride, n, beta)
 		return nil
 	}
 	switch a := a.(type) {

@@ -71,6 +71,7 @@ type QuadraticWork struct {
 	dense  []float64  // -2 C m_s of the dense columns
 	shift  float64    // m_s'C m_s
 	rows   []float64  // centred dense columns
+	means  []float64  // of the only basis that is dense, again and again
 	prod   []float64
 	dots   []float64 // of rows
 	entry  []int32   // the columns of one entry of each row
@@ -178,7 +179,7 @@ func (k *QuadraticWork) prepare() {
 		}
 		k.width += hi - lo
 	}
-	k.linear, k.dense, k.shift, k.cross, k.band.across, k.cells.forms = nil, nil, 0, nil, nil, nil
+	k.linear, k.dense, k.shift, k.cross, k.means, k.band.across, k.cells.forms = nil, nil, 0, nil, nil, nil, nil
 	if some {
 		var cm mat.VecDense
 		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
@@ -263,6 +264,10 @@ func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
 	mean := k.of.mean[start : start+d]
 	if c, ok := c.(Dense); ok {
 		m := c.RawMatrix()
+		if d == k.width && d == m.Stride {
+			k.centre(k.rows[:n*d], m.Data[:n*d], mean)
+			return
+		}
 		for i := range n {
 			to, from := k.rows[i*k.width+at:][:d], m.Data[i*m.Stride:][:d]
 			if d == 1 { // a call for each number would take longer
@@ -280,6 +285,19 @@ func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
 		}
 	}
 	_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+at+j] += v }) // checked by Rows
+}
+
+// centre sets rows to from less the means, several rows at a time, for rows may be short.
+func (k *QuadraticWork) centre(rows, from, mean []float64) {
+	const some = 256
+	for len(k.means) < max(some, len(mean)) {
+		k.means = append(k.means, mean...)
+	}
+	for len(rows) > 0 {
+		n := min(len(k.means), len(rows))
+		kernel.Sub(rows[:n], from[:n], k.means[:n])
+		rows, from = rows[n:], from[n:]
+	}
 }
 
 func (k *QuadraticWork) fillBand(c *Banded, start, band int) {
