@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // features lists the data columns that structured terms depend on.
@@ -319,6 +320,9 @@ func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, e
 // present is x with 0 for missing values, which a feature of a network's own term may
 // have: its mean, at which other features' effects are shown, needs a number.
 func present(x []float64) []float64 {
+	if _, _, finite := kernel.Bounds(x); finite {
+		return x
+	}
 	own := x
 	for i, v := range x {
 		if v == v {

@@ -14,6 +14,7 @@ type Map struct {
 	From, Rows  int
 	To, Columns int
 	Z           *mat.Dense // Rows x Columns; nil: the identity
+	Turned      bool       // Z is given as its transpose
 }
 
 // Reduce is Z'sZ for the block diagonal Z of maps in order, which cover s and the result. Of s the
@@ -23,10 +24,10 @@ func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	n := last.To + last.Columns
 	out := mat.NewSymDense(n, nil)
 	to := out.RawSymmetric()
-	parts := make([]part, len(maps))
-	for j, m := range maps {
-		if m.Z != nil && m.Rows > 0 && m.Columns > 0 {
-			parts[j] = partOf(m.Z)
+	parts, maps := make([]part, len(maps)), slices.Clone(maps)
+	for j := range maps {
+		if m := &maps[j]; m.Z != nil && m.Rows > 0 && m.Columns > 0 {
+			parts[j] = m.part()
 		}
 	}
 	parallel(len(maps), n*n*n/max(1, len(maps)), func(first, end int) {
@@ -47,12 +48,19 @@ type part struct {
 	first, skip int
 }
 
-func partOf(z *mat.Dense) part {
-	if p, ok := chosen(z); ok {
+// part is m's Z so. One that needs weights is turned back.
+func (m *Map) part() part {
+	p, ok := chosen(m.Z)
+	if m.Turned {
+		if ok && m.Columns-p.first == m.Rows-p.skip {
+			return part{first: p.skip, skip: p.first}
+		}
+		m.Z, m.Turned, ok = mat.DenseCopyOf(m.Z.T()), false, false
+	}
+	if ok {
 		return p
 	}
-	rows, columns := z.Dims()
-	return part{weights: kernel.Pack(rows, columns, Compact(z), false)}
+	return part{weights: kernel.Pack(m.Rows, m.Columns, Compact(m.Z), false)}
 }
 
 // chosen is z without weights, if it is such a matrix.
