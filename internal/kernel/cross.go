@@ -88,7 +88,7 @@ func crossPanels(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 }
 
 // crossTiles computes panels of two vectors of c's columns. The panel's columns
-// of b are packed, times the weights; a is read where it is, a row of it being a
+// of b are packed, times the weights, where they have some or are no whole vectors; a is read where it is, a row of it being a
 // column of A'. If upper, tiles below the diagonal are left out.
 func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool, panel []float64) {
 	const size = 8
