@@ -3,6 +3,7 @@ package basis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/data"
@@ -131,19 +132,26 @@ func (s *pointScan) widen(b *data.Batch) error {
 
 func (s *pointScan) sample() *Sample { return sampleOf(s.columns, s.Points, s.min, s.max) }
 
-// numeric gathers finite columns, row by row.
+// numeric gathers finite columns, row by row; one column is the batch's own memory, to be read only.
 func numeric(term string, columns []string, b *data.Batch) ([]float64, error) {
 	d := len(columns)
-	out := make([]float64, b.Rows()*d)
+	var out []float64
 	for j, name := range columns {
 		x, err := b.Numeric(name)
 		if err != nil {
 			return nil, fmt.Errorf("term %s: %w", term, err)
 		}
+		if _, _, ok := kernel.Bounds(x); !ok {
+			i := slices.IndexFunc(x, func(v float64) bool { return !finite(v) })
+			return nil, notFinite(term, name, x[i], b.Row(i))
+		}
+		if d == 1 {
+			return x, nil
+		}
+		if out == nil {
+			out = make([]float64, b.Rows()*d)
+		}
 		for i, v := range x {
-			if !finite(v) {
-				return nil, notFinite(term, name, v, b.Row(i))
-			}
 			out[i*d+j] = v
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // features lists the data columns that structured terms depend on.
@@ -192,6 +193,7 @@ type accumulator struct {
 	groups   *groupChunks // nil without groups
 	opts     *Options
 	features []string
+	orders   []levelOrder // of the features
 	deviance *mat.Dense
 	joined   *Members    // nil: the deep parts are all responses
 	all      *mat.Dense  // responses, if there are more than the deep parts
@@ -200,7 +202,7 @@ type accumulator struct {
 }
 
 func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
-	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, joined: p.joined}
+	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, orders: make([]levelOrder, len(features)), joined: p.joined}
 	if o.Groups != "" {
 		a.groups = newGroupChunks(o.Groups, l)
 	}
@@ -235,8 +237,8 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 			return nil, err
 		}
 	}
-	for _, name := range a.features {
-		f, err := summarise(b, name)
+	for i, name := range a.features {
+		f, err := summarise(b, name, &a.orders[i])
 		if err != nil {
 			return nil, err
 		}
@@ -318,6 +320,9 @@ func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, e
 // present is x with 0 for missing values, which a feature of a network's own term may
 // have: its mean, at which other features' effects are shown, needs a number.
 func present(x []float64) []float64 {
+	if _, _, finite := kernel.Bounds(x); finite {
+		return x
+	}
 	own := x
 	for i, v := range x {
 		if v == v {

@@ -6,9 +6,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Statistics is all that Solve needs to know of the rows: mergeable, the same
@@ -104,9 +106,31 @@ func (s *Statistics) merges(next *Statistics) error {
 func (f *featureRange) merge(o featureRange) {
 	f.categorical = f.categorical || o.categorical
 	f.min, f.max = math.Min(f.min, o.min), math.Max(f.max, o.max)
+	if slices.Equal(f.levels, o.levels) {
+		return
+	}
 	f.levels = append(f.levels, o.levels...)
 	slices.Sort(f.levels)
 	f.levels = slices.Compact(f.levels)
+}
+
+// levelOrder is the order of the levels of batches, which most often is that of the last batch's.
+type levelOrder struct {
+	levels []string
+	sorted []int32 // their numbers
+}
+
+// of are the numbers of levels in the order of their texts.
+func (o *levelOrder) of(levels []string) []int32 {
+	if len(levels) == len(o.levels) && (len(levels) == 0 || &levels[0] == &o.levels[0]) {
+		return o.sorted
+	}
+	o.levels, o.sorted = levels, make([]int32, len(levels))
+	for i := range o.sorted {
+		o.sorted[i] = int32(i)
+	}
+	slices.SortFunc(o.sorted, func(i, j int32) int { return strings.Compare(levels[i], levels[j]) })
+	return o.sorted
 }
 
 // extraBases are the bases that statistics have besides those of the terms.
@@ -144,7 +168,7 @@ func newRange(name string) featureRange {
 }
 
 // summarise finds the range or the levels of a column.
-func summarise(b *data.Batch, name string) (featureRange, error) {
+func summarise(b *data.Batch, name string, order *levelOrder) (featureRange, error) {
 	f := newRange(name)
 	if b.Categorical(name) {
 		c, err := b.Codes(name)
@@ -156,19 +180,23 @@ func summarise(b *data.Batch, name string) (featureRange, error) {
 		for _, i := range c.Index {
 			used[i] = true
 		}
-		for i, u := range used {
-			if u {
+		f.levels = make([]string, 0, len(used))
+		for _, i := range order.of(c.Levels) {
+			if used[i] {
 				f.levels = append(f.levels, c.Levels[i])
 			}
 		}
-		slices.Sort(f.levels)
 		return f, nil
 	}
 	x, err := b.Numeric(name)
 	if err != nil {
 		return f, err
 	}
-	for _, v := range x {
+	if lo, hi, ok := kernel.Bounds(x); ok {
+		f.min, f.max = lo, hi
+		return f, nil
+	}
+	for _, v := range x { // some may be missing
 		if v < f.min {
 			f.min = v
 		}

@@ -20,9 +20,7 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 	}
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
-		for i := range dst {
-			dst[i] = kernel.Dot(m.Data[i*m.Stride:][:d], beta)
-		}
+		kernel.MulColumn(dst, m.Data, m.Stride, n, beta)
 		return nil
 	}
 	switch a := a.(type) {
@@ -119,48 +117,21 @@ func MaxRowNorm(a Columns) float64 {
 		}
 	}
 	e := entriesOf(a)
-	n, norm := e.rows(), 0.0
-	i := 0
-	if !e.skip { // four rows at a time, for a sum waits for the one before
-		i = n - n%4
-		norm = foursNorm(e.value[:i*e.k], e.k)
+	if !e.skip {
+		return largestSize(e.value, e.k, e.k, e.rows())
 	}
-	for ; i < n; i++ {
-		s := 0.0
-		switch {
-		case e.value == nil:
-		case e.skip && e.index[i] < 0: // no entry, but its number must be one
-			s = 0 * e.value[i]
-		default:
-			for _, v := range e.value[i*e.k:][:e.k] {
-				s += math.Abs(v)
-			}
+	norm := 0.0
+	for i, v := range e.value {
+		s := math.Abs(v)
+		if e.index[i] < 0 { // no entry, but its number must be one
+			s = 0 * v
 		}
 		norm = max(norm, s+(s-s)) // NaN stays
 	}
 	return norm
 }
 
-// foursNorm is the largest 1-norm of rows of k, four rows or eight or ...
-func foursNorm(v []float64, k int) float64 {
-	norm := 0.0
-	for ; len(v) > 0; v = v[4*k:] {
-		var s0, s1, s2, s3 float64
-		r1, r2, r3 := v[k:][:k], v[2*k:][:k], v[3*k:][:k]
-		for j, u := range v[:k] {
-			s0 += math.Abs(u)
-			s1 += math.Abs(r1[j])
-			s2 += math.Abs(r2[j])
-			s3 += math.Abs(r3[j])
-		}
-		rest := (s0 - s0) + (s1 - s1) + (s2 - s2) + (s3 - s3) // NaN stays
-		norm = max(norm, s0, s1, s2, s3) + rest
-	}
-	return norm
-}
-
-// denseNorm is MaxRowNorm of dense columns, four rows at a time, for a sum waits for
-// the one before.
+// denseNorm is MaxRowNorm of dense columns.
 func denseNorm(a Dense) float64 {
 	m := a.RawMatrix()
 	if m.Cols == 1 && m.Stride == 1 && m.Rows > 0 {
@@ -170,27 +141,22 @@ func denseNorm(a Dense) float64 {
 		}
 		return max(math.Abs(lo), math.Abs(hi))
 	}
+	return largestSize(m.Data, m.Stride, m.Cols, m.Rows)
+}
+
+// largestSize is the largest 1-norm of n rows of k values, NaN if one is not finite.
+func largestSize(v []float64, stride, k, n int) float64 {
+	const block = 64
+	var sizes [block]float64
 	norm := 0.0
-	row := func(i int) []float64 { return m.Data[i*m.Stride:][:m.Cols] }
-	i := 0
-	for ; i+4 <= m.Rows; i += 4 {
-		var s0, s1, s2, s3 float64
-		r1, r2, r3 := row(i+1), row(i+2), row(i+3)
-		for j, v := range row(i) {
-			s0 += math.Abs(v)
-			s1 += math.Abs(r1[j])
-			s2 += math.Abs(r2[j])
-			s3 += math.Abs(r3[j])
+	for i := 0; i < n; i += block {
+		some := sizes[:min(block, n-i)]
+		kernel.RowSizes(some, v[i*stride:], stride, k)
+		_, largest, finite := kernel.Bounds(some)
+		if !finite {
+			return math.NaN()
 		}
-		rest := (s0 - s0) + (s1 - s1) + (s2 - s2) + (s3 - s3) // NaN stays
-		norm = max(norm, s0, s1, s2, s3) + rest
-	}
-	for ; i < m.Rows; i++ {
-		s := 0.0
-		for _, v := range row(i) {
-			s += math.Abs(v)
-		}
-		norm = max(norm, s+(s-s))
+		norm = max(norm, largest)
 	}
 	return norm
 }

@@ -71,8 +71,11 @@ type QuadraticWork struct {
 	dense  []float64  // -2 C m_s of the dense columns
 	shift  float64    // m_s'C m_s
 	rows   []float64  // centred dense columns
+	means  []float64  // of the only basis that is dense, again and again
 	prod   []float64
-	width  int // of rows
+	dots   []float64 // of rows
+	entry  []int32   // the columns of one entry of each row
+	width  int       // of rows
 
 	// Of each row, if it has single entries: the first columns and the four values of its
 	// cubic bands, then the columns and the values of single entries, which are fewer where a
@@ -176,7 +179,7 @@ func (k *QuadraticWork) prepare() {
 		}
 		k.width += hi - lo
 	}
-	k.linear, k.dense, k.shift, k.cross, k.band.across, k.cells.forms = nil, nil, 0, nil, nil, nil
+	k.linear, k.dense, k.shift, k.cross, k.means, k.band.across, k.cells.forms = nil, nil, 0, nil, nil, nil, nil
 	if some {
 		var cm mat.VecDense
 		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
@@ -213,99 +216,6 @@ func (k *QuadraticWork) prepare() {
 	}
 }
 
-// fill copies the rows: dense columns centred, the others' entries behind one another.
-func (k *QuadraticWork) fill(x []Columns, n int) {
-	k.bands, k.singles = 0, 0
-	k.chooseCells(x)
-	for b, c := range x {
-		switch {
-		case !k.thin[b] || b == k.cells.basis:
-		case straight(c):
-			k.bands++
-		default:
-			k.singles += entriesIn(c)
-		}
-	}
-	k.rows = grown(k.rows, n*k.width)
-	if k.singles > 0 {
-		k.run, k.value = grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
-		k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
-		clear(k.count)
-	}
-	band := 0
-	for b, c := range x {
-		start := k.of.starts[b]
-		switch {
-		case b == k.cells.basis:
-		case !k.thin[b]:
-			k.fillDense(c, start, k.at[b], n)
-		case straight(c):
-			if k.singles > 0 {
-				k.fillBand(c.(*Banded), start, band)
-				band++
-			}
-		default:
-			k.fillSingles(c, start)
-		}
-	}
-}
-
-// straight tells whether the entries of a row are four neighbours that do not wrap round.
-func straight(c Columns) bool {
-	b, ok := c.(*Banded)
-	return ok && b.K == 4 && !b.Cyclic
-}
-
-func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
-	_, d := c.Dims()
-	mean := k.of.mean[start : start+d]
-	if c, ok := c.(Dense); ok {
-		m := c.RawMatrix()
-		for i := range n {
-			to, from := k.rows[i*k.width+at:][:d], m.Data[i*m.Stride:][:d]
-			if d == 1 { // a call for each number would take longer
-				to[0] = from[0] - mean[0]
-				continue
-			}
-			kernel.Sub(to, from, mean)
-		}
-		return
-	}
-	for i := range n {
-		row := k.rows[i*k.width+at:][:d]
-		for j, m := range mean {
-			row[j] = -m
-		}
-	}
-	_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+at+j] += v }) // checked by Rows
-}
-
-func (k *QuadraticWork) fillBand(c *Banded, start, band int) {
-	for i, first := range c.First {
-		at := i*k.bands + band
-		k.first[at] = int32(start) + first
-		copy(k.run[4*at:4*at+4], c.Value[4*i:4*i+4])
-	}
-}
-
-func (k *QuadraticWork) fillSingles(c Columns, start int) {
-	if c, ok := c.(*Codes); ok {
-		for i, j := range c.Code {
-			if j >= 0 {
-				to := i*k.singles + k.count[i]
-				k.index[to], k.value[to] = int32(start)+j, at(c.Value, i)
-				k.count[i]++
-			}
-		}
-		return
-	}
-	_ = entriesOf(c).each(func(i, j int, v float64) {
-		to := i*k.singles + k.count[i]
-		k.index[to], k.value[to] = int32(start+j), v
-		k.count[i]++
-	})
-}
-
 // grown is n values, in v's memory if that is large enough.
 func grown[T any](v []T, n int) []T {
 	if cap(v) < n {
@@ -314,16 +224,19 @@ func grown[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// addDense sets dst to d'C_dd d, panel by panel of the triangle.
+// addDense sets dst to d'C_dd d - 2 m_s'C_sd d, panel by panel of the triangle.
 func (k *QuadraticWork) addDense(dst []float64) {
 	clear(dst)
 	n := len(dst)
-	k.prod = grown(k.prod, n*panelColumns)
+	k.prod, k.dots = grown(k.prod, n*panelColumns), grown(k.dots, n)
 	for _, p := range k.panels {
-		p.weights.Mul(k.prod, p.cols, k.rows[p.start:], k.width, n, nil)
-		for i := range dst {
-			dst[i] += kernel.Dot(k.prod[i*p.cols:][:p.cols], k.rows[i*k.width+p.start:][:p.cols])
+		var means []float64
+		if k.dense != nil {
+			means = k.dense[p.start:][:p.cols]
 		}
+		p.weights.Mul(k.prod, p.cols, k.rows[p.start:], k.width, n, means)
+		kernel.RowDots(k.dots, k.prod, p.cols, n, nil, k.rows[p.start:], k.width, p.cols)
+		kernel.Add(dst, dst, k.dots)
 	}
 }
 
@@ -335,9 +248,6 @@ func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 	}
 	kernel.Axpy(dst, k.ones(len(dst)), k.shift)
 	k.addBands(dst, x)
-	if k.width > 0 {
-		k.addDenseMeans(dst)
-	}
 	if k.cells.basis >= 0 {
 		k.addCells(dst)
 	}
@@ -357,20 +267,31 @@ func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 			}
 			sum += value[l] * v
 		}
-		if k.width > 0 {
-			dense := k.rows[i*k.width:][:k.width]
-			for l, j := range index {
-				sum += value[l] * kernel.Dot(k.cross.RawRowView(int(j)), dense)
-			}
-		}
 		dst[i] += sum
+	}
+	if k.width > 0 {
+		k.addCross(dst)
 	}
 }
 
-// addDenseMeans adds -2 m_s'C_sd d of the dense columns.
-func (k *QuadraticWork) addDenseMeans(dst []float64) {
-	for i := range dst {
-		dst[i] += kernel.Dot(k.dense, k.rows[i*k.width:][:k.width])
+// addCross adds 2 s'C_sd d of the single entries, the first ones of all rows, the second ones and so on.
+func (k *QuadraticWork) addCross(dst []float64) {
+	n := len(dst)
+	k.dots, k.entry = grown(k.dots, n), grown(k.entry, n)
+	cross := k.cross.RawMatrix()
+	for l := range k.singles {
+		for i, count := range k.count {
+			k.entry[i] = 0
+			if l < count {
+				k.entry[i] = k.index[i*k.singles+l]
+			}
+		}
+		kernel.RowDots(k.dots, cross.Data, cross.Stride, cross.Rows, k.entry, k.rows, k.width, k.width)
+		for i, count := range k.count {
+			if l < count {
+				dst[i] += k.value[i*k.singles+l] * k.dots[i]
+			}
+		}
 	}
 }
 

@@ -86,12 +86,17 @@ func (k *QuadraticWork) addCell(dst []float64, rows []int32, columns []int32, va
 	wide := size + k.width
 	k.cells.prod = grown(k.cells.prod, len(rows)*wide)
 	form.weights.Mul(k.cells.prod, wide, value, size, len(rows), form.linear)
-	for r, i := range rows {
-		p := k.cells.prod[r*wide:][:wide]
-		dst[i] += kernel.Dot(value[r*size:][:size], p)
-		if k.width > 0 {
-			dst[i] += kernel.Dot(p[size:], k.rows[int(i)*k.width:])
+	k.dots = grown(k.dots, len(rows))
+	add := func() {
+		for r, i := range rows {
+			dst[i] += k.dots[r]
 		}
+	}
+	kernel.RowDots(k.dots, k.cells.prod, wide, len(rows), nil, value, size, size)
+	add()
+	if k.width > 0 {
+		kernel.RowDots(k.dots, k.rows, k.width, len(dst), rows, k.cells.prod[size:], wide, k.width)
+		add()
 	}
 }
 

@@ -20,6 +20,7 @@ type band struct {
 	b    unsafe.Pointer
 	ldb  uintptr // bytes between rows of b, or between the terms of a fold
 	w    unsafe.Pointer
+	ldc  uintptr // bytes between rows of c
 }
 
 // AddOuter adds, for each of the n = len(row) = len(col) rows, the outer product

@@ -88,20 +88,20 @@ func crossPanels(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 }
 
 // crossTiles computes panels of two vectors of c's columns. The panel's columns
-// of b are packed, times the weights; a is read where it is, a row of it being a
+// of b are packed, times the weights, where they have some or are no whole vectors; a is read where it is, a row of it being a
 // column of A'. If upper, tiles below the diagonal are left out.
 func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool, panel []float64) {
 	const size = 8
 	nr := 2 * lanes[float64](s)
-	t := tile{rs: size, ks: uintptr(lda) * size, b: at(panel, 0), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
+	t := tile{rs: size, ks: uintptr(lda) * size, cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
 	block := len(panel) / nr
 	for i := 0; i < n; i += block {
 		t.k = uintptr(min(block, n-i))
 		t.a = at(a, i*lda)
 		for j := 0; j < q; j += nr {
 			cols := min(nr, q-j)
-			t.cols, t.bs = uintptr(cols), uintptr(panelWidth[float64](s, cols))*size
-			runPack[float64](s, &pack{dst: t.b, src: at(b, i*ldb+j), ss: uintptr(ldb) * size, rows: t.k, cols: t.cols, w: at(w, i)})
+			t.cols = uintptr(cols)
+			t.b, t.bs = crossPanel(s, panel, b, i*ldb+j, ldb, t.k, cols, at(w, i))
 			t.c = at(c, j)
 			t.x = t.c
 			rows := p
@@ -111,6 +111,20 @@ func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float6
 			tileColumn[float64](s, t, rows, nil)
 		}
 	}
+}
+
+// crossPanel is rows of b, of cols columns from b[from] on, times the weights, as a tile reads them:
+// packed, or where they are if they are whole vectors that have no weights.
+func crossPanel(s isa, panel, b []float64, from, ldb int, rows uintptr, cols int, w unsafe.Pointer) (first unsafe.Pointer, stride uintptr) {
+	const size = 8
+	width := panelWidth[float64](s, cols)
+	src, ss := at(b, from), uintptr(ldb)*size
+	if w == nil && cols == width {
+		return src, ss
+	}
+	dst := at(panel, 0)
+	runPack[float64](s, &pack{dst: dst, src: src, ss: ss, rows: rows, cols: uintptr(cols), w: w})
+	return dst, uintptr(width) * size
 }
 
 // crossNarrow is for a b of few columns: panels of a's columns, one tile high,
@@ -124,8 +138,7 @@ func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 		rows := uintptr(min(block, n-i))
 		for j := 0; j < p; j += nr {
 			cols := min(nr, p-j)
-			width := panelWidth[float64](s, cols)
-			runPack[float64](s, &pack{dst: at(panel, 0), src: at(a, i*lda+j), ss: uintptr(lda) * size, rows: rows, cols: uintptr(cols), w: at(w, i)})
+			from, stride := crossPanel(s, panel, a, i*lda+j, lda, rows, cols, at(w, i))
 			for k := range q {
 				for l := range cols {
 					transpose[k*nr+l] = c[(j+l)*ldc+k]
@@ -134,7 +147,7 @@ func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 			to := at(transpose[:], 0)
 			tileColumn[float64](s, tile{
 				a: at(b, i*ldb), rs: size, ks: uintptr(ldb) * size,
-				b: at(panel, 0), bs: uintptr(width) * size, k: rows,
+				b: from, bs: stride, k: rows,
 				x: to, xs: uintptr(nr) * size, c: to, cs: uintptr(nr) * size,
 				cols: uintptr(cols),
 			}, q, nil)

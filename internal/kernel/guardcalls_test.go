@@ -92,6 +92,13 @@ func rowsInside(t *testing.T, g *guards, s isa, m, n int) {
 		"MulBand": func(g *guards) {
 			mulBand(s, place[float64](g, n), indices(g, n, m), numbers[float64](g, 4*n), numbers[float64](g, m+3))
 		},
+		"RowDots": func(g *guards) {
+			rowDots(s, place[float64](g, n), numbers[float64](g, 5*m), m, 5, indices(g, n, 5), numbers[float64](g, n*m), m, m)
+		},
+		"RowSizes": func(g *guards) { rowSizes(s, place[float64](g, n), numbers[float64](g, n*m), m, m) },
+		"MulBandRows": func(g *guards) {
+			mulBandRows(s, place[float64](g, n*m), m, indices(g, n, 5), numbers[float64](g, 4*n), numbers[float64](g, 8*m), m, 8, m)
+		},
 		"ScatterRows": func(g *guards) {
 			scatterRows(s, numbers[float64](g, 5*m), m, 5, indices(g, 2*n, 5), 2, numbers[float64](g, 2*n), numbers[float64](g, n*m), m, m, n)
 		},

@@ -8,7 +8,7 @@ package kernel
 // fused multiply-adds in the same order, whatever the length of their vectors. (Which NaN a
 // result is, is not said.) plain rounds products before it adds them, uses package math in the functions of one number (Exp, Gelu, ...), and
 // adds up a Dot in order: its results equal those of avx2 up to rounding. Functions without
-// such sums (Add, Relu, Splines, MulBand, AddBilinear, AdamStep) give the same bits everywhere.
+// such sums (Add, Relu, Splines, MulBand, MulBandRows, RowDots, AddBilinear, AdamStep) give the same bits everywhere.
 type isa uint8
 
 const (

@@ -121,6 +121,24 @@ func bandSplineAVX2(s *spline)
 func boundsAVX2(b *band)
 
 //go:noescape
+func rowDotsAVX512(a *rowSums)
+
+//go:noescape
+func rowDotsAVX2(a *rowSums)
+
+//go:noescape
+func rowSizesAVX512(a *rowSums)
+
+//go:noescape
+func rowSizesAVX2(a *rowSums)
+
+//go:noescape
+func bandRowsAVX512(b *band)
+
+//go:noescape
+func bandRowsAVX2(b *band)
+
+//go:noescape
 func bandMulAVX2(b *band)
 
 //go:noescape
@@ -272,6 +290,30 @@ func runSpline(s isa, a *spline) {
 func runBounds(b *band) { boundsAVX2(b) }
 
 func runMulBand(b *band) { bandMulAVX2(b) }
+
+func runRowDots(s isa, r *rowSums) {
+	if s == avx512 {
+		rowDotsAVX512(r)
+	} else {
+		rowDotsAVX2(r)
+	}
+}
+
+func runRowSizes(s isa, r *rowSums) {
+	if s == avx512 {
+		rowSizesAVX512(r)
+	} else {
+		rowSizesAVX2(r)
+	}
+}
+
+func runMulBandRows(s isa, b *band) {
+	if s == avx512 {
+		bandRowsAVX512(b)
+	} else {
+		bandRowsAVX2(b)
+	}
+}
 
 func runScatter(s isa, a *scatter) {
 	if s == avx512 {

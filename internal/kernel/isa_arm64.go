@@ -63,6 +63,15 @@ func bandSplineNEON(s *spline)
 func boundsNEON(b *band)
 
 //go:noescape
+func rowDotsNEON(a *rowSums)
+
+//go:noescape
+func rowSizesNEON(a *rowSums)
+
+//go:noescape
+func bandRowsNEON(b *band)
+
+//go:noescape
 func bandMulNEON(b *band)
 
 //go:noescape
@@ -144,6 +153,12 @@ func runSpline(_ isa, a *spline) { bandSplineNEON(a) }
 func runBounds(b *band) { boundsNEON(b) }
 
 func runMulBand(b *band) { bandMulNEON(b) }
+
+func runRowDots(_ isa, r *rowSums) { rowDotsNEON(r) }
+
+func runRowSizes(_ isa, r *rowSums) { rowSizesNEON(r) }
+
+func runMulBandRows(_ isa, b *band) { bandRowsNEON(b) }
 
 func runScatter(_ isa, a *scatter) { scatterNEON(a) }
 

@@ -30,6 +30,12 @@ func runBounds(*band) {}
 
 func runMulBand(*band) {}
 
+func runMulBandRows(isa, *band) {}
+
+func runRowDots(isa, *rowSums) {}
+
+func runRowSizes(isa, *rowSums) {}
+
 func runScatter(isa, *scatter) {}
 
 func runScatterBand(*scatter) {}

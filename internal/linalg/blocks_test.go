@@ -141,6 +141,12 @@ func TestReduce(t *testing.T) {
 	}
 	part := larger.SliceSym(2, 96).(*mat.SymDense)
 	upperEqual(t, "reduce", Reduce(part, maps), &want)
+	for j, m := range maps {
+		if m.Z != nil {
+			maps[j].Z, maps[j].Turned = mat.DenseCopyOf(m.Z.T()), true
+		}
+	}
+	upperEqual(t, "reduce by transposes", Reduce(part, maps), &want)
 }
 
 // ones has a 1 in each column, in these rows; -1: none.

@@ -14,6 +14,7 @@ type Map struct {
 	From, Rows  int
 	To, Columns int
 	Z           *mat.Dense // Rows x Columns; nil: the identity
+	Turned      bool       // Z is given as its transpose
 }
 
 // Reduce is Z'sZ for the block diagonal Z of maps in order, which cover s and the result. Of s the
@@ -23,10 +24,10 @@ func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	n := last.To + last.Columns
 	out := mat.NewSymDense(n, nil)
 	to := out.RawSymmetric()
-	parts := make([]part, len(maps))
-	for j, m := range maps {
-		if m.Z != nil && m.Rows > 0 && m.Columns > 0 {
-			parts[j] = partOf(m.Z)
+	parts, maps := make([]part, len(maps)), slices.Clone(maps)
+	for j := range maps {
+		if m := &maps[j]; m.Z != nil && m.Rows > 0 && m.Columns > 0 {
+			parts[j] = m.part()
 		}
 	}
 	var memory pool
@@ -48,31 +49,45 @@ type part struct {
 	first, skip int
 }
 
-func partOf(z *mat.Dense) part {
+// part is m's Z so. One that needs weights is turned back.
+func (m *Map) part() part {
+	p, ok := chosen(m.Z)
+	if m.Turned {
+		if ok && m.Columns-p.first == m.Rows-p.skip {
+			return part{first: p.skip, skip: p.first}
+		}
+		m.Z, m.Turned, ok = mat.DenseCopyOf(m.Z.T()), false, false
+	}
+	if ok {
+		return p
+	}
+	return part{weights: kernel.Pack(m.Rows, m.Columns, Compact(m.Z), false)}
+}
+
+// chosen is z without weights, if it is such a matrix.
+func chosen(z *mat.Dense) (p part, ok bool) {
 	rows, columns := z.Dims()
 	raw := z.RawMatrix()
-	whole := part{weights: kernel.Pack(rows, columns, Compact(z), false)}
 	at := func(v float64) bool { return v != 0 }
-	p := part{}
 	for p.first < rows && !slices.ContainsFunc(raw.Data[p.first*raw.Stride:][:columns], at) {
 		p.first++
 	}
 	if p.first == rows {
-		return whole
+		return p, false
 	}
 	p.skip = slices.IndexFunc(raw.Data[p.first*raw.Stride:][:columns], at)
 	for i := range rows {
 		one := i - p.first + p.skip // where row i has its 1
 		for j, v := range raw.Data[i*raw.Stride:][:columns] {
 			if j == one && i >= p.first && v != 1 || j != one && v != 0 {
-				return whole
+				return p, false
 			}
 		}
 	}
 	if rows-p.first < columns-p.skip {
-		return whole
+		return p, false
 	}
-	return p
+	return p, true
 }
 
 // reduceRows makes the rows of the result that are the first map's, from its own block on the

@@ -59,12 +59,37 @@ func (p *Points) Add(x ...float64) {
 // AddColumn is Add for each of the rows of one column. Of many rows, nearly all are
 // left out.
 func (p *Points) AddColumn(x []float64) {
+	p.look(x)
 	for _, v := range x {
 		if hashed(1, v) > p.maxHash {
 			p.Rows++
 			continue
 		}
 		p.Add(v)
+	}
+}
+
+// look leaves out what the rows of one column that are added next put beyond the limit, so that it is
+// not kept first: where Limit points of them have a smaller hash.
+func (p *Points) look(x []float64) {
+	const worthwhile = 8
+	if len(x) < worthwhile*p.Limit {
+		return
+	}
+	// About twice the limit have a hash below this, if they are all different.
+	bound := math.MaxUint64 / uint64(len(x)) * uint64(2*p.Limit)
+	if bound >= p.maxHash {
+		return
+	}
+	below := make([]uint64, 0, 3*p.Limit)
+	for _, v := range x {
+		if h := hashed(1, v); h < bound {
+			below = append(below, h)
+		}
+	}
+	slices.Sort(below)
+	if below = slices.Compact(below); len(below) > p.Limit {
+		p.maxHash, p.sampled = below[p.Limit-1], true
 	}
 }
 

@@ -41,39 +41,34 @@ func (v *Values) Add(x []float64) (bad int) {
 	if v.Rows == 0 {
 		v.Min, v.Max = math.Inf(1), math.Inf(-1)
 	}
-	if v.onlyRange() {
-		if lo, hi, ok := kernel.Bounds(x); ok {
-			v.Min, v.Max = min(v.Min, lo)+0, max(v.Max, hi)+0 // -0 is 0
-			v.Rows += int64(len(x))
-			return -1
-		}
+	lo, hi, ok := kernel.Bounds(x)
+	if !ok {
+		return slices.IndexFunc(x, func(a float64) bool { return math.IsNaN(a) || math.IsInf(a, 0) })
 	}
+	v.Min, v.Max = min(v.Min, lo)+0, max(v.Max, hi)+0 // -0 is 0
+	v.Rows += int64(len(x))
+	switch {
+	case v.Points != nil:
+		v.Points.AddColumn(x)
+	case v.Few && v.full: // the range is all that was left to find out
+	default:
+		v.keepAll(x)
+	}
+	return -1
+}
+
+// keepAll is keep of each of x.
+func (v *Values) keepAll(x []float64) {
 	if v.recent == nil {
 		v.recent = slices.Repeat([]float64{math.NaN()}, 1<<recentBits)
 	}
-	for i, a := range x {
-		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return i
-		}
-		v.Min, v.Max = min(v.Min, a), max(v.Max, a)
-		if v.Points != nil {
-			continue
-		}
+	for _, a := range x {
 		if last := &v.recent[math.Float64bits(a)*0x9e3779b97f4a7c15>>(64-recentBits)]; *last != a {
 			*last = a // whole numbers, say, come again and again
 			v.keep(a)
 		}
 	}
-	if v.Points != nil {
-		v.Points.AddColumn(x)
-	}
-	v.Min, v.Max = v.Min+0, v.Max+0 // -0 is 0
-	v.Rows += int64(len(x))
-	return -1
 }
-
-// onlyRange tells whether the range is all that is left to find out.
-func (v *Values) onlyRange() bool { return v.Few && v.Points == nil && v.full }
 
 // keep takes in one value.
 func (v *Values) keep(a float64) {

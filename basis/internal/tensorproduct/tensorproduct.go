@@ -4,11 +4,12 @@
 package tensorproduct
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Rows are the values of one margin at n rows: Width of its Dim functions from number
@@ -52,7 +53,11 @@ func Kronecker(index []int32, value []float64, margins []*Rows, factors []float6
 		k *= r.Width
 	}
 	index, value = slices.Grow(index[:0], n*k)[:n*k], slices.Grow(value[:0], n*k)[:n*k]
-	if len(margins) == 2 {
+	switch {
+	case len(margins) == 2 && margins[0].Width == kernel.Band && margins[1].Width == kernel.Band:
+		twoCubic(index, value, margins[0], margins[1], factors)
+		return k, index, value
+	case len(margins) == 2:
 		two(index, value, margins[0], margins[1], factors)
 		return k, index, value
 	}
@@ -105,6 +110,30 @@ func two(index []int32, value []float64, a, b *Rows, factors []float64) {
 	}
 }
 
+// twoCubic is two of margins of four values.
+func twoCubic(index []int32, value []float64, a, b *Rows, factors []float64) {
+	const four = kernel.Band
+	for i, first := range a.First {
+		s := b.First[i]
+		places := [four]int32{s, around(s, 1, b.Dim), around(s, 2, b.Dim), around(s, 3, b.Dim)}
+		va, vb := *(*[four]float64)(a.Value[four*i:]), (*[four]float64)(b.Value[four*i:])
+		if factors != nil {
+			for l := range va {
+				va[l] *= factors[i]
+			}
+		}
+		to, products := (*[four * four]int32)(index[four*four*i:]), (*[four * four]float64)(value[four*four*i:])
+		for l, v := range va {
+			at := around(first, l, a.Dim) * int32(b.Dim)
+			row, index := (*[four]float64)(products[four*l:]), (*[four]int32)(to[four*l:])
+			index[0], row[0] = at+places[0], v*vb[0]
+			index[1], row[1] = at+places[1], v*vb[1]
+			index[2], row[2] = at+places[2], v*vb[2]
+			index[3], row[3] = at+places[3], v*vb[3]
+		}
+	}
+}
+
 // around is the number of the function l places behind the first, behind the last of which
 // comes 0.
 func around(first int32, l, dim int) int32 {
@@ -123,59 +152,59 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 		norm[i] = 1
 	}
 	for l, r := range margins {
-		if maps[l] == nil {
+		switch {
+		case maps[l] == nil:
+			timesSizes(norm, r.Value, r.Width)
+		case r.Width == kernel.Band:
+			r.timesCubicNorms(norm, maps[l].RawMatrix())
+		default:
+			_, c := maps[l].Dims()
+			mapped := make([]float64, c)
 			for i := range norm {
-				norm[i] *= sumOfSizes(r.Value[i*r.Width : (i+1)*r.Width])
+				r.mapped(mapped, maps[l].RawMatrix(), i)
+				timesSizes(norm[i:i+1], mapped, c)
 			}
-			continue
-		}
-		_, c := maps[l].Dims()
-		mapped := make([]float64, c)
-		for i := range norm {
-			clear(mapped)
-			values, first := r.Value[i*r.Width:(i+1)*r.Width], int(r.First[i])
-			if r.Width == 4 && first+4 <= r.Dim {
-				norm[i] *= mappedNorm(maps[l].RawMatrix(), first, *(*[4]float64)(values))
-				continue
-			}
-			around := max(0, min(r.Width, first+r.Width-r.Dim)) // those at functions 0, 1, ...
-			for k, v := range values[r.Width-around:] {
-				addRow(mapped, maps[l].RawRowView(k), v)
-			}
-			for k, v := range values[:r.Width-around] {
-				addRow(mapped, maps[l].RawRowView(first+k), v)
-			}
-			norm[i] *= sumOfSizes(mapped)
 		}
 	}
 	return norm
 }
 
-// mappedNorm is the 1-norm of four adjacent values mapped.
-func mappedNorm(m blas64.General, first int, v [4]float64) float64 {
-	at := m.Data[first*m.Stride:]
-	r0 := at[:m.Cols]
-	r1, r2, r3 := at[m.Stride:][:len(r0)], at[2*m.Stride:][:len(r0)], at[3*m.Stride:][:len(r0)]
-	sum := 0.0
-	for j, u := range r0 {
-		sum += math.Abs(v[0]*u + v[1]*r1[j] + v[2]*r2[j] + v[3]*r3[j])
-	}
-	return sum
-}
+// block is how many rows are mapped at once.
+const block = 64
 
-// addRow adds v x to dst.
-func addRow(dst, x []float64, v float64) {
-	for j := range dst {
-		dst[j] += v * x[j]
+// mapped writes row i times m to dst.
+func (r *Rows) mapped(dst []float64, m blas64.General, i int) {
+	clear(dst)
+	for k, v := range r.Value[i*r.Width : (i+1)*r.Width] {
+		j := (int(r.First[i]) + k) % r.Dim
+		kernel.Axpy(dst, m.Data[j*m.Stride:][:m.Cols], v)
 	}
 }
 
-func sumOfSizes(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += max(v, -v)
+// timesCubicNorms multiplies norm by the 1-norms of rows of four values times m, all but those that
+// go around a circle at once.
+func (r *Rows) timesCubicNorms(norm []float64, m blas64.General) {
+	mapped := make([]float64, min(block, len(norm))*m.Cols)
+	for i := 0; i < len(norm); {
+		n := min(block, len(norm)-i)
+		done := kernel.MulBandRows(mapped, m.Cols, r.First[i:i+n], r.Value[i*kernel.Band:(i+n)*kernel.Band], m.Data, m.Stride, m.Rows, m.Cols)
+		if done == 0 {
+			done = 1
+			r.mapped(mapped[:m.Cols], m, i)
+		}
+		timesSizes(norm[i:i+done], mapped, m.Cols)
+		i += done
 	}
-	return sum
+}
+
+// timesSizes multiplies norm by the 1-norms of rows of k values.
+func timesSizes(norm, rows []float64, k int) {
+	var sizes [block]float64
+	for i := 0; i < len(norm); i += block {
+		some := norm[i:min(i+block, len(norm))]
+		kernel.RowSizes(sizes[:len(some)], rows[i*k:], k, k)
+		kernel.Mul(some, some, sizes[:len(some)])
+	}
 }
 
 // Penalties are I x ... x S_l x ... x I, one for each margin's penalty S_l.

@@ -2,9 +2,10 @@ package thinplate
 
 import (
 	"math"
-	"runtime"
 	"slices"
 	"sort"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // piecewise holds functions of one variable that are polynomials between breaks
@@ -129,35 +130,48 @@ func atMost(a, b float64) (one int) {
 
 // evaluate writes the functions at x - shift to rows of dst that are stride apart.
 func (p *piecewise) evaluate(dst []float64, stride int, x []float64, shift float64) {
-	w, size := p.width, p.terms*p.width
-	next, ahead := 0, 0.0
-	if len(x) > 0 {
-		next = p.find(x[0] - shift)
+	if p.terms == kernel.Band {
+		p.cubics(dst, stride, x, shift)
+		return
 	}
 	for i, v := range x {
-		v -= shift
-		piece := next
-		if i+1 < len(x) { // the next row's numbers come from memory while this one's are computed
-			next = p.find(x[i+1] - shift)
-			for l := next * size; l < (next+1)*size; l += 8 {
-				ahead += p.c[l]
-			}
-		}
-		h, c, out := v-p.breaks[max(piece-1, 0)], p.piece(piece), dst[i*stride:][:w]
-		if p.terms == 4 {
-			c0, c1, c2, c3 := c[:w], c[w:][:w], c[2*w:][:w], c[3*w:][:w]
-			for j := range out {
-				out[j] = c0[j] + h*(c1[j]+h*(c2[j]+h*c3[j]))
-			}
-			continue
-		}
+		piece, h := p.at(v - shift)
+		c, out := p.piece(piece), dst[i*stride:][:p.width]
 		for j := range out {
 			v := 0.0
 			for q := p.terms - 1; q >= 0; q-- {
-				v = v*h + c[q*w+j]
+				v = v*h + c[q*p.width+j]
 			}
 			out[j] = v
 		}
 	}
-	runtime.KeepAlive(ahead)
+}
+
+// at is the piece of x, and how far x is from where its coefficients are taken.
+func (p *piecewise) at(x float64) (piece int, h float64) {
+	piece = p.find(x)
+	return piece, x - p.breaks[max(piece-1, 0)]
+}
+
+// cubics is evaluate of pieces of four terms: the powers of h times their rows.
+func (p *piecewise) cubics(dst []float64, stride int, x []float64, shift float64) {
+	const block = 64
+	var first [block]int32
+	var powers [block * kernel.Band]float64
+	rows := len(p.c) / p.width
+	for len(x) > 0 {
+		n := min(block, len(x))
+		for i, v := range x[:n] {
+			piece, h := p.at(v - shift)
+			if first[i] = int32(piece * kernel.Band); piece == 0 || piece == len(p.breaks) {
+				*(*[kernel.Band]float64)(powers[i*kernel.Band:]) = [kernel.Band]float64{1, h} // linear: of a great h a power may be infinite
+			} else {
+				*(*[kernel.Band]float64)(powers[i*kernel.Band:]) = [kernel.Band]float64{1, h, h * h, h * h * h}
+			}
+		}
+		kernel.MulBandRows(dst, stride, first[:n], powers[:n*kernel.Band], p.c, p.width, rows, p.width)
+		if x = x[n:]; len(x) > 0 {
+			dst = dst[n*stride:]
+		}
+	}
 }

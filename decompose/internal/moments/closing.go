@@ -1,5 +1,7 @@
 package moments
 
+import "github.com/pho-go/pho/internal/kernel"
+
 // Moments closes the chunk and returns what it holds, centred; it shares nothing
 // with the chunk but the layout.
 func (b *Chunk) Moments() *Moments {
@@ -80,9 +82,8 @@ func (b *Chunk) centre(m *Moments) {
 				}
 				continue
 			}
-			for l, v := range xx.Data[i*xx.Stride:][from:to][:len(dst)] {
-				dst[l] = v - s*mean[l]
-			}
+			copy(dst, xx.Data[i*xx.Stride:][from:to])
+			kernel.Axpy(dst, mean, -s)
 		}
 	}
 	for k := range e {

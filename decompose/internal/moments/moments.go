@@ -47,6 +47,8 @@ type Moments struct {
 
 	pairs []pair // the bases that meet
 	open  []bool // by basis: its products off the diagonal of XX are to be filled in (see apart.go)
+
+	into *mat.SymDense // where merge writes XX; nil: to XX itself
 }
 
 // New returns the moments of no rows. Matrices with a dimension of 0 are the
@@ -164,6 +166,20 @@ func (m *Moments) merge(next *Moments) {
 	}
 }
 
+// before is m merged with next, whose memory it takes for X'WX; m is not changed.
+func (m *Moments) before(next *Moments) *Moments {
+	if m.SumW == 0 || next.SumW == 0 || m.R != nil || slices.Contains(m.open, true) {
+		own := m.Clone()
+		own.merge(next)
+		return own
+	}
+	own := m.cloneBut(m.XX)
+	own.into = next.XX
+	own.merge(next)
+	own.XX, own.into = own.into, nil
+	return own
+}
+
 // update is the pairwise update: with d the difference of the means,
 //
 //	C <- C_a + C_b + (W_a W_b/W) d d',   mean <- mean_a + (W_b/W) d.
@@ -191,6 +207,10 @@ func (m *Moments) update(next *Moments) {
 func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 	next = m.opened(next)
 	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
+	to := xx
+	if m.into != nil {
+		to = m.into.RawSymmetric()
+	}
 	for at := 0; at < len(m.pairs); {
 		q := m.pairs[at]
 		end := q.offB + q.dimB
@@ -201,13 +221,13 @@ func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 			fd, from := f*d[i], q.offB
 			switch {
 			case q.a == q.b && m.open[q.a]:
-				xx.Data[i*xx.Stride+i] += nn.Data[i*nn.Stride+i] + fd*d[i]
+				to.Data[i*to.Stride+i] = xx.Data[i*xx.Stride+i] + (nn.Data[i*nn.Stride+i] + fd*d[i])
 				from += q.dimB
 			case q.a == q.b:
 				from = i
 			}
-			dst := xx.Data[i*xx.Stride:][from:end]
-			kernel.Add(dst, dst, nn.Data[i*nn.Stride:][from:end])
+			dst := to.Data[i*to.Stride:][from:end]
+			kernel.Add(dst, xx.Data[i*xx.Stride:][from:end], nn.Data[i*nn.Stride:][from:end])
 			kernel.Axpy(dst, d[from:end], fd)
 		}
 	}
@@ -286,7 +306,10 @@ func twoSum(a, b float64) (sum, low float64) {
 }
 
 // Clone returns a copy that shares nothing with m but the layout.
-func (m *Moments) Clone() *Moments {
+func (m *Moments) Clone() *Moments { return m.cloneBut(clone(m.XX)) }
+
+// cloneBut is Clone with xx in place of a copy of m's X'WX.
+func (m *Moments) cloneBut(xx *mat.SymDense) *Moments {
 	c := *m
 	c.Sum = slices.Clone(m.Sum)
 	c.MaxRowNorm = slices.Clone(m.MaxRowNorm)
@@ -295,7 +318,7 @@ func (m *Moments) Clone() *Moments {
 	c.low = slices.Clone(m.low)
 	c.lowR = slices.Clone(m.lowR)
 	c.open = slices.Clone(m.open)
-	c.XX, c.XR, c.RR, c.R = clone(m.XX), cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
+	c.XX, c.XR, c.RR, c.R = xx, cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
 	return &c
 }
 

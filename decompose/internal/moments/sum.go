@@ -211,13 +211,19 @@ func (s *Sum) Weight() float64 {
 // the first. s is not changed, and the result must not be: they may share memory. Gaps count as chunks without rows: Whole tells of them. Sums may
 // have left the range of float64: Moments.Check tells.
 func (s *Sum) Total() *Moments {
+	var own *Moments // the last result, which is nobody else's
 	total, ok, _ := s.chunks.Total(func(a, b *Moments) (*Moments, error) {
-		a = a.Clone()
-		a.merge(b)
-		return a, nil
+		if own == nil || b != own {
+			b = b.Clone()
+		}
+		own = a.before(b)
+		return own, nil
 	})
-	if !ok {
+	switch {
+	case !ok:
 		return New(s.layout)
+	case total == own:
+		total.fill()
 	}
 	return total.filled()
 }

@@ -60,10 +60,7 @@ func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 	}
 	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
-		maps[j] = linalg.Map{From: c.start[j], To: c.raw[j], Rows: c.start[j+1] - c.start[j], Columns: c.raw[j+1] - c.raw[j]}
-		if c.z[j] != nil {
-			maps[j].Z = mat.DenseCopyOf(c.z[j].T())
-		}
+		maps[j] = linalg.Map{From: c.start[j], To: c.raw[j], Rows: c.start[j+1] - c.start[j], Columns: c.raw[j+1] - c.raw[j], Z: c.z[j], Turned: true}
 	}
 	return linalg.Reduce(v, maps)
 }

@@ -78,6 +78,11 @@ func (f *Fit) withoutKept() {
 		if b.Kept {
 			f.Rank--
 			f.Lambda[j] = nil
+			for _, edf := range [][]float64{f.EDF, f.EDF1, f.EDF2} {
+				if edf != nil {
+					edf[j] = 0 // but for rounding it was
+				}
+			}
 		}
 	}
 }

@@ -13,10 +13,11 @@ const (
 	bandRows            // how many there are
 	bandA               // four values of each row
 	bandCol             // cell columns, 4 bytes each (outer)
-	bandCols            // how many there are (outer); columns of b (scale)
-	bandB               // four values of each row (outer), any number (scale)
-	bandLDB             // bytes between rows of b (scale), between terms (fold)
+	bandCols            // how many there are (outer); columns of b (scale, rows)
+	bandB               // four values of each row (outer), any number (scale, rows)
+	bandLDB             // bytes between rows of b (scale, rows), between terms (fold)
 	bandW               // weights, or nil for ones
+	bandLDC             // bytes between rows of c (rows)
 )
 
 // Offsets of the fields of kernel.spline.

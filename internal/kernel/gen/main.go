@@ -46,7 +46,11 @@ func files() map[string][]byte {
 		{"band_avx512_amd64.s", func(s *source) { bands(s, avx512) }},
 		{"band_avx2_amd64.s", func(s *source) { bands(s, avx2) }},
 		{"bandapply_avx2_amd64.s", bandMul},
+		{"bandrows_avx512_amd64.s", func(s *source) { bandsTimesRows(s, avx512) }},
+		{"bandrows_avx2_amd64.s", func(s *source) { bandsTimesRows(s, avx2) }},
 		{"bilinear_avx2_amd64.s", bilinear},
+		{"rowsums_avx512_amd64.s", func(s *source) { rowSums(s, avx512) }},
+		{"rowsums_avx2_amd64.s", func(s *source) { rowSums(s, avx2) }},
 		{"scatter_avx512_amd64.s", func(s *source) { scatters(s, avx512) }},
 		{"scatter_avx2_amd64.s", func(s *source) { scatters(s, avx2); scatterBand(s) }},
 		{"trees_avx512_amd64.s", trees},
@@ -68,6 +72,8 @@ func files() map[string][]byte {
 		{"line_neon_arm64.s", neonLines},
 		{"convert_neon_arm64.s", neonConversions},
 		{"bilinear_neon_arm64.s", neonBilinear},
+		{"rowsums_neon_arm64.s", neonRowSums},
+		{"bandrows_neon_arm64.s", neonBandRows},
 		{"transpose_neon_arm64.s", neonTransposes},
 	} {
 		s := &source{}

@@ -63,30 +63,8 @@ func (s *source) column(v vector) {
 	s.op("SUBQ", "CX", "BX")
 	s.op("IMULQ", imm(v.size()), "BX") // bytes of whole chunks
 	s.op("MOVQ", "CX", "DI")           // values after them
-	mask := maskReg
-	if parts == 1 {
-		s.tailMask(v)
-	} else {
-		// As many as fit into the first vector, then the others.
-		s.op("MOVQ", imm(v.lanes()), "AX")
-		s.op("CMPQ", "CX", "AX")
-		s.op("CMOVQGT", "AX", "CX")
-		s.op("MOVQ", "DI", "R9")
-		s.op("SUBQ", "CX", "R9")
-		s.tailMask(v)
-		mask--
-		s.op("VMOVUPS", fmt.Sprintf("Y%d", maskReg), fmt.Sprintf("Y%d", mask))
-		s.op("MOVQ", "R9", "CX")
-		s.tailMask(v) // of the second vector
-	}
-	// masked loads the values of vector h that exist.
-	masked := func(from string, to, h int) {
-		if parts == 1 {
-			s.load(v, from, to, true)
-			return
-		}
-		s.op(v.p("VMASKMOV"), from, v.r(mask+h), v.r(to))
-	}
+	s.chunkMasks(v)
+	masked := func(from string, to, h int) { s.loadTail(v, from, to, h) }
 	at := func(h int, base string) string { return fmt.Sprintf("%d(%s)(CX*1)", h*v.bytes, base) }
 
 	s.label("group")
@@ -127,21 +105,8 @@ func (s *source) column(v vector) {
 	s.label("sum")
 	y := func(i int) string { return fmt.Sprintf("Y%d", i) }
 	add, t := v.p("VADD"), y(value)
-	for i := range 4 {
-		if parts == 1 {
-			s.op("VEXTRACTF64X4", "$1", v.r(i), t)
-			s.op(add, t, y(i), y(i))
-		} else {
-			s.op(add, y(acc(i, 1)), y(acc(i, 0)), y(acc(i, 0)))
-		}
-	}
-	// Rows 0 and 2, then 1 and 3: so the last step leaves them in order.
+	s.halves(v, acc, value)
 	p, q := y(acc(0, 0)), y(acc(1, 0))
-	for _, pair := range [][2]string{{p, y(acc(2, 0))}, {q, y(acc(3, 0))}} {
-		s.op("VPERM2F128", "$0x31", pair[1], pair[0], t)
-		s.op("VPERM2F128", "$0x20", pair[1], pair[0], pair[0])
-		s.op(add, t, pair[0], pair[0])
-	}
 	out, b, f := p, y(bias), y(floor)
 	if v.double {
 		s.op("VUNPCKHPD", q, p, t)
@@ -210,5 +175,53 @@ func (s *source) rankOne(v vector) {
 		s.op("DECQ", "BX")
 		s.op("JNE", name+"_loop")
 		s.finish()
+	}
+}
+
+// chunkMasks makes the masks of what is left of 64 bytes, CX values. It uses AX and R9.
+func (s *source) chunkMasks(v vector) {
+	if v.bytes == 64 {
+		s.tailMask(v)
+		return
+	}
+	// As many as fit into the first vector, then the others.
+	s.op("MOVQ", "CX", "R9")
+	s.op("MOVQ", imm(v.lanes()), "AX")
+	s.op("CMPQ", "CX", "AX")
+	s.op("CMOVQGT", "AX", "CX")
+	s.op("SUBQ", "CX", "R9")
+	s.tailMask(v)
+	s.op("VMOVUPS", v.r(maskReg), v.r(maskReg-1))
+	s.op("MOVQ", "R9", "CX")
+	s.tailMask(v) // of the second vector
+}
+
+// loadTail loads the values of vector h of a chunk that exist.
+func (s *source) loadTail(v vector, from string, to, h int) {
+	if v.bytes == 64 {
+		s.load(v, from, to, true)
+		return
+	}
+	s.op(v.p("VMASKMOV"), from, v.r(maskReg-1+h), v.r(to))
+}
+
+// halves adds the upper halves of four rows' 64 bytes of sums to the lower ones, twice: rows 0 and 2
+// to the vector of row 0, 1 and 3 to that of row 1, so that a last step leaves them in order.
+func (s *source) halves(v vector, acc func(i, h int) int, free int) {
+	y := func(i int) string { return fmt.Sprintf("Y%d", i) }
+	add, t := v.p("VADD"), y(free)
+	for i := range 4 {
+		if v.bytes == 64 {
+			s.op("VEXTRACTF64X4", "$1", v.r(i), t)
+			s.op(add, t, y(i), y(i))
+		} else {
+			s.op(add, y(acc(i, 1)), y(acc(i, 0)), y(acc(i, 0)))
+		}
+	}
+	for i := range 2 {
+		lower, upper := y(acc(i, 0)), y(acc(i+2, 0))
+		s.op("VPERM2F128", "$0x31", upper, lower, t)
+		s.op("VPERM2F128", "$0x20", upper, lower, lower)
+		s.op(add, t, lower, lower)
 	}
 }

@@ -1,0 +1,113 @@
+package design
+
+import "github.com/pho-go/pho/internal/kernel"
+
+// fill copies the rows: dense columns centred, the others' entries behind one another.
+func (k *QuadraticWork) fill(x []Columns, n int) {
+	k.bands, k.singles = 0, 0
+	k.chooseCells(x)
+	for b, c := range x {
+		switch {
+		case !k.thin[b] || b == k.cells.basis:
+		case straight(c):
+			k.bands++
+		default:
+			k.singles += entriesIn(c)
+		}
+	}
+	k.rows = grown(k.rows, n*k.width)
+	if k.singles > 0 {
+		k.run, k.value = grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
+		k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
+		clear(k.count)
+	}
+	band := 0
+	for b, c := range x {
+		start := k.of.starts[b]
+		switch {
+		case b == k.cells.basis:
+		case !k.thin[b]:
+			k.fillDense(c, start, k.at[b], n)
+		case straight(c):
+			if k.singles > 0 {
+				k.fillBand(c.(*Banded), start, band)
+				band++
+			}
+		default:
+			k.fillSingles(c, start)
+		}
+	}
+}
+
+// straight tells whether the entries of a row are four neighbours that do not wrap round.
+func straight(c Columns) bool {
+	b, ok := c.(*Banded)
+	return ok && b.K == 4 && !b.Cyclic
+}
+
+func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
+	_, d := c.Dims()
+	mean := k.of.mean[start : start+d]
+	if c, ok := c.(Dense); ok {
+		m := c.RawMatrix()
+		if d == k.width && d == m.Stride {
+			k.centre(k.rows[:n*d], m.Data[:n*d], mean)
+			return
+		}
+		for i := range n {
+			to, from := k.rows[i*k.width+at:][:d], m.Data[i*m.Stride:][:d]
+			if d == 1 { // a call for each number would take longer
+				to[0] = from[0] - mean[0]
+				continue
+			}
+			kernel.Sub(to, from, mean)
+		}
+		return
+	}
+	for i := range n {
+		row := k.rows[i*k.width+at:][:d]
+		for j, m := range mean {
+			row[j] = -m
+		}
+	}
+	_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+at+j] += v }) // checked by Rows
+}
+
+// centre sets rows to from less the means, several rows at a time, for rows may be short.
+func (k *QuadraticWork) centre(rows, from, mean []float64) {
+	const some = 256
+	for len(k.means) < max(some, len(mean)) {
+		k.means = append(k.means, mean...)
+	}
+	for len(rows) > 0 {
+		n := min(len(k.means), len(rows))
+		kernel.Sub(rows[:n], from[:n], k.means[:n])
+		rows, from = rows[n:], from[n:]
+	}
+}
+
+func (k *QuadraticWork) fillBand(c *Banded, start, band int) {
+	for i, first := range c.First {
+		at := i*k.bands + band
+		k.first[at] = int32(start) + first
+		copy(k.run[4*at:4*at+4], c.Value[4*i:4*i+4])
+	}
+}
+
+func (k *QuadraticWork) fillSingles(c Columns, start int) {
+	if c, ok := c.(*Codes); ok {
+		for i, j := range c.Code {
+			if j >= 0 {
+				to := i*k.singles + k.count[i]
+				k.index[to], k.value[to] = int32(start)+j, at(c.Value, i)
+				k.count[i]++
+			}
+		}
+		return
+	}
+	_ = entriesOf(c).each(func(i, j int, v float64) {
+		to := i*k.singles + k.count[i]
+		k.index[to], k.value[to] = int32(start+j), v
+		k.count[i]++
+	})
+}
