@@ -21,7 +21,6 @@ const explanationMagic = "pho.explanation/1\n"
 // the Sums of each visitor by node.
 type explanationHeader struct {
 	Of     string     `json:"of"`
-	Round  int        `json:"round"`            // 0: rows are seen once
 	Nodes  []nodeRows `json:"nodes"`            // of the tree of chunks
 	Behind [][2]int   `json:"behind,omitempty"` // chunks without rows behind them
 	Below  uint64     `json:"below,omitempty"`  // of rowSums, whose shape the following are
@@ -111,8 +110,8 @@ func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
 	if err := s.readChunks(&h); err != nil {
 		return nil, err
 	}
-	if h.Round != 0 || h.Predictors <= 0 {
-		return nil, fmt.Errorf("round %d of %d predictors: the file is damaged", h.Round, h.Predictors)
+	if h.Predictors <= 0 {
+		return nil, fmt.Errorf("%d predictors: the file is damaged", h.Predictors)
 	}
 	var err error
 	if s.rows, err = r.rowSums(&h); err != nil {

@@ -30,8 +30,8 @@ type cellForm struct {
 	linear  []float64 // followed by as many zeros as there are dense columns
 }
 
-// chooseCells decides that a basis goes cell by cell, of those that go entry by entry where no
-// bands do.
+// chooseCells has the first sparse basis of many entries go cell by cell, of those that go entry by
+// entry; none if one of these is in bands, whose products with cells nobody adds.
 func (k *QuadraticWork) chooseCells(x []Columns) {
 	chosen := -1
 	for b, c := range x {
@@ -56,7 +56,8 @@ func (w *cellsWork) entries(i int) (index []int32, value []float64) {
 	return w.x.Index[i*w.x.K:][:w.x.K], w.x.Value[i*w.x.K:][:w.x.K]
 }
 
-// addCells adds s'C_ss s + 2 s'C_sd d - 2 (C m_s)'s of the entries s of that basis.
+// addCells adds s'C_ss s + 2 s'C_sd d - 2 (C m_s)'s of the entries s of that basis; addEntries adds
+// their products with other bases' entries.
 func (k *QuadraticWork) addCells(dst []float64) {
 	w := &k.cells
 	if w.forms == nil {
@@ -100,8 +101,8 @@ func (k *QuadraticWork) addCell(dst []float64, rows []int32, columns []int32, va
 	}
 }
 
-// cellForm is that of these columns. Only the last of cells with the same first column is kept, for
-// a result must not depend on the cells that were there before; splines' cells have each their own.
+// cellForm is that of these columns. Of cells with the same first column only the last one's form is
+// kept, which bounds the memory; each cell of splines has a first column of its own.
 func (k *QuadraticWork) cellForm(columns []int32) *cellForm {
 	at := &k.cells.forms[columns[0]]
 	if *at != nil && len((*at).columns) == len(columns) && equal((*at).columns, columns) {

@@ -13,8 +13,8 @@ import (
 )
 
 // Shared is an Evaluator that shares the rows of a call among goroutines, where they take long
-// enough. Between calls the goroutines look for work for some tenths of a millisecond before they
-// sleep, since to wake one takes as long as some hundred rows of a small network. Rows do not
+// enough. Between calls the goroutines look for work for 0.1 to 0.4 ms before they sleep, since
+// to wake one takes as long as some hundred rows of a small network. Rows do not
 // depend on each other, so they have the bits of the Evaluator's own. Of one row they compute parts
 // of each large layer, if such calls follow each other closely: GoEngine's weights are then in the
 // second caches of several processors.

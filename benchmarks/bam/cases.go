@@ -16,22 +16,22 @@ import (
 
 // model is a case: columns drawn at random, the last of them z, and the terms for it.
 type model struct {
-	columns  []column
+	columns  []variable
 	simulate func(rows int) [][]float64 // a column each; of factors the codes of levels
 	specs    func(x [][]float64, how smooth) ([]decompose.Spec, error)
 }
 
-// column is one of the table's: of numbers, or a factor.
-type column struct {
+// variable is a column of the table: of numbers, or a factor.
+type variable struct {
 	name   string
 	factor bool
 }
 
 var cases = map[string]model{
 	"ten":    {tenColumns(), tenFunctions, tenSmooths},
-	"factor": {[]column{{"g", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"z", false}}, factorData, factorTerms},
-	"by":     {[]column{{"f", true}, {"x", false}, {"t", false}, {"g", true}, {"z", false}}, byData, byTerms},
-	"fs":     {[]column{{"x", false}, {"g", true}, {"z", false}}, fsData, fsTerms},
+	"factor": {[]variable{{"g", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"z", false}}, factorData, factorTerms},
+	"by":     {[]variable{{"f", true}, {"x", false}, {"t", false}, {"g", true}, {"z", false}}, byData, byTerms},
+	"fs":     {[]variable{{"x", false}, {"g", true}, {"z", false}}, fsData, fsTerms},
 }
 
 func names() []string { return slices.Sorted(maps.Keys(cases)) }

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pho-go/pho/benchmarks/internal/column"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -122,24 +123,6 @@ func read(path string, rows, width int) ([][]float64, error) {
 	return columns, nil
 }
 
-// zeta is a deep predictor that is a column: nothing is left to the network.
-type zeta struct{}
-
-func (zeta) Predictors() []string         { return []string{"eta"} }
-func (zeta) Columns() []string            { return []string{"z"} }
-func (zeta) Intercept(int) float64        { return 0 }
-func (zeta) Blocks(int) []decompose.Block { return nil }
-func (zeta) Taps() map[string]int         { return nil }
-func (zeta) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) error {
-	z, err := b.Numeric("z")
-	if err != nil {
-		return err
-	}
-	dst.Zeta.SetCol(0, z)
-	dst.Eta.SetCol(0, z)
-	return nil
-}
-
 // fit prints the time of a whole fit from columns in memory: levels, ranges, knots,
 // moments, smoothing parameters, standard errors by the projection. If asked to it prints
 // values of the terms too.
@@ -154,7 +137,7 @@ func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, rob
 	if err != nil {
 		return err
 	}
-	m, err := decompose.With(zeta{}, map[string][]decompose.Block{"": blocks})
+	m, err := decompose.With(column.Network("z"), map[string][]decompose.Block{"": blocks})
 	if err != nil {
 		return err
 	}

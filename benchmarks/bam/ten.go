@@ -10,12 +10,12 @@ import (
 )
 
 // tenColumns are x0 to x9 and z.
-func tenColumns() []column {
-	var all []column
+func tenColumns() []variable {
+	var all []variable
 	for j := range 10 {
-		all = append(all, column{name: fmt.Sprintf("x%d", j)})
+		all = append(all, variable{name: fmt.Sprintf("x%d", j)})
 	}
-	return append(all, column{name: "z"})
+	return append(all, variable{name: "z"})
 }
 
 // tenSmooths are a smooth of each.

@@ -73,38 +73,30 @@ func (s *settings) parse(only, rows, types string) (err error) {
 
 func (s *settings) run(commands [][]string) error {
 	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
-	named := false
-	with := func(c network, compare func([]*peer) error) error {
-		peers, err := startPeers(s.dir, commands)
-		if err != nil {
-			return err
-		}
-		for _, p := range peers {
-			defer p.Close()
-			if !named {
-				fmt.Printf("version\t%s\n", p.name)
-			}
-		}
-		named = true
-		if err := compare(peers); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		return nil
+	if err := withPeers(s.dir, commands, printVersions); err != nil {
+		return err
 	}
 	for _, c := range cases {
 		if !s.cases.MatchString(c.name) {
 			continue
 		}
 		for _, rows := range s.rows {
-			if err := with(c, func(peers []*peer) error { return s.compareTypes(c, rows, peers) }); err != nil {
-				return err
+			if err := withPeers(s.dir, commands, func(peers []*peer) error { return s.compareTypes(c, rows, peers) }); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
 			}
 		}
 		if c.row {
-			if err := with(c, func(peers []*peer) error { return s.compareRow(c, peers) }); err != nil {
-				return err
+			if err := withPeers(s.dir, commands, func(peers []*peer) error { return s.compareRow(c, peers) }); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
 			}
 		}
+	}
+	return nil
+}
+
+func printVersions(peers []*peer) error {
+	for _, p := range peers {
+		fmt.Printf("version\t%s\n", p.name)
 	}
 	return nil
 }

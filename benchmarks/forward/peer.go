@@ -24,21 +24,20 @@ type peer struct {
 	settings []string
 }
 
-// startPeers starts all of them. Every network and number of rows has processes of its own: OpenVINO 2026.4 ends
-// with a segmentation fault when it is given one row of the residual network.
-func startPeers(dir string, commands [][]string) ([]*peer, error) {
+// withPeers starts all peers, has f ask them and ends them. Every network and number of rows has
+// processes of its own: OpenVINO 2026.4 ends with a segmentation fault when it is given one row of
+// the residual network.
+func withPeers(dir string, commands [][]string, f func([]*peer) error) error {
 	var peers []*peer
 	for _, command := range commands {
 		p, err := startPeer(dir, command)
 		if err != nil {
-			for _, p := range peers {
-				p.Close()
-			}
-			return nil, err
+			return err
 		}
+		defer p.Close()
 		peers = append(peers, p)
 	}
-	return peers, nil
+	return f(peers)
 }
 
 func startPeer(dir string, command []string) (*peer, error) {

@@ -10,7 +10,8 @@ with the best of those before it. Data are in memory, shuffled once an epoch and
 batches (no DataLoader), gradients set to None, and feature networks batched products.
 Both sides: float32 (no lower precision in products), Adam, n = 10,000, median over
 epochs; ours with the better setting of 1 and 2 workers. The two best settings of the
-trials and ours then take turns. Ratio in the rows: peer's seconds over ours; behind our
+trials and ours then take turns; ours, a process each, of a second or more, since the first
+quarter of one is up to a tenth slower. Ratio in the rows: peer's seconds over ours; behind our
 time stands the least that our workers could take: see limit.go.
 """
 import argparse
@@ -156,10 +157,11 @@ titles = {"ssn": "SSN 200/200 with 60 spline columns", "nam": "NAM 10 x (1-64-64
 program = os.environ.get("PHO_NATIVE", "")
 command = [program] if program else [os.environ.get("GO", "go"), "run", "-C", "benchmarks", "./native"]
 TURNS = 3
+TURN = 1.5  # seconds of ours, about
 
 
-def ours(name, workers):
-    out = subprocess.run(command + ["-only", name, "-workers", str(workers), "-epochs", str(args.epochs), "-rows", str(args.rows)],
+def ours(name, workers, epochs):
+    out = subprocess.run(command + ["-only", name, "-workers", str(workers), "-epochs", str(epochs), "-rows", str(args.rows)],
                          check=True, capture_output=True, text=True).stdout
     result = json.loads(out)[name]
     limits.append(result["limit"])
@@ -173,9 +175,10 @@ for name, (model, batch) in tasks.items():
     print(name)
     peers = candidates(model, batch)
     mine, limits = {1: [], 2: []}, []
+    epochs = {workers: max(args.epochs, round(TURN / ours(name, workers, args.epochs))) for workers in mine}
     for _ in range(TURNS):
         for workers in mine:
-            mine[workers].append(ours(name, workers))
+            mine[workers].append(ours(name, workers, epochs[workers]))
         for run in peers:
             for _ in range(args.epochs):
                 run.epoch()

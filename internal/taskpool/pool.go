@@ -26,7 +26,8 @@ const (
 	poolOpen  = 1 << 31
 	poolPhase = 1 << 32
 	// poolLooks is how often a goroutine looks for work, or for the end of the others', before
-	// it sleeps: some tenths of a millisecond.
+	// it sleeps: 0.1 ms while the others are at work, up to 0.4 ms where nothing else runs.
+	// To be woken takes some 0.03 ms.
 	poolLooks = 1000
 	// poolWatches is how often it reads the state at each look: less than what it takes to let
 	// others run.

@@ -26,7 +26,8 @@ func (f *Fit) standardisedMeans() []float64 {
 
 // takenByLevels is x'(A + ridge I)^-1 x, A being the correlations of term f, if no row has two of
 // its columns, as those of a factor's levels; nil if some has. About their means m such columns
-// covary by -m_i m_j, so that A = B - uu' with B diagonal and u = m/sd, and for E = (B + ridge I)^-1
+// covary by -m_i m_j, so that A = B - uu' with u = m/sd and B = I + diag(u_i^2), and for
+// E = (B + ridge I)^-1
 //
 //	(A + ridge I)^-1 = E + E uu'E / (1 - u'E u)
 //
