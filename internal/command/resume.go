@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
@@ -75,7 +75,7 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	if err := dir.Commit(); err != nil {
 		return nil, err
 	}
-	return r, os.RemoveAll(kept)
+	return r, durable.RemoveDir(kept)
 }
 
 // keep makes the directory of what is done, or finds the one that an earlier call of the same

@@ -86,3 +86,27 @@ func TestDiscard(t *testing.T) {
 		t.Errorf("%d files", n)
 	}
 }
+
+// A directory is removed with what a kill left of an earlier one of its name, and with nothing else.
+func TestRemoveDir(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "kept")
+	for _, name := range []string{path, durable.TempName(path), durable.TempName(path + "2")} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(name, "inside"), 0o777), os.WriteFile(filepath.Join(name, "file"), nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := durable.RemoveDir(path + "/"); err != nil {
+		t.Fatal(err)
+	}
+	want := 1
+	if !durable.Claims {
+		want = 2
+	}
+	if n := names(t, dir); n != want {
+		t.Errorf("%d directories are left", n)
+	}
+	if err := durable.RemoveDir(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory that is not there: %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"crypto/rand"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,4 +89,19 @@ func removeLeftover(path string, own func(os.DirEntry) bool) {
 		}
 	}
 	_ = os.RemoveAll(path)
+}
+
+// RemoveDir removes a directory: a kill leaves it whole, or hides what is left of it, which the next
+// call for the same name removes.
+func RemoveDir(path string) error {
+	path = filepath.Clean(path)
+	RemoveLeftovers(path, func(os.DirEntry) bool { return true })
+	hidden := TempName(path)
+	if err := os.Rename(path, hidden); err != nil {
+		return fmt.Errorf("%q cannot be removed: %w", path, Reason(err))
+	}
+	if err := os.RemoveAll(hidden); err != nil {
+		return fmt.Errorf("%q cannot be removed: %w", hidden, Reason(err))
+	}
+	return nil
 }

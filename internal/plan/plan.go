@@ -144,8 +144,9 @@ func decode(raw []byte) (*Plan, error) {
 	return p, nil
 }
 
-// Create writes the plan into dir, which is absent, empty, or holds the same plan already: then
-// that is left as it is, with what was done, and there is true.
+// Create writes the plan into dir, which is absent, empty, or as a Create that was killed left it;
+// or which holds the same plan already: then that is left as it is, with what was done, and
+// there is true.
 func (p *Plan) Create(dir string) (there bool, err error) {
 	p.Format = Format
 	entries, err := os.ReadDir(dir)
@@ -154,20 +155,34 @@ func (p *Plan) Create(dir string) (there bool, err error) {
 	}
 	if len(entries) > 0 {
 		earlier, err := Open(dir)
-		if err != nil {
+		switch {
+		case err == nil && earlier.Digest() != p.Digest():
+			return false, fmt.Errorf("%q: %w, of other options, rows, shards or networks: give a new directory, or remove it", dir, ErrOther)
+		case err == nil:
+			*p = *earlier
+			return true, nil
+		case !begun(dir, entries):
 			return false, fmt.Errorf("%q is neither empty nor a plan: give a new directory", dir)
 		}
-		if earlier.Digest() != p.Digest() {
-			return false, fmt.Errorf("%q: %w, of other options, rows, shards or networks: give a new directory, or remove it", dir, ErrOther)
-		}
-		*p = *earlier
-		return true, nil
 	}
 	if err := os.MkdirAll(filepath.Join(dir, totalsFolder), 0o777); err != nil {
 		return false, fmt.Errorf("%q cannot be written: %w", dir, durable.Reason(err))
 	}
 	p.dir = dir
 	return false, p.write()
+}
+
+// begun tells whether a directory holds nothing but what a Create that was killed leaves.
+func begun(dir string, entries []fs.DirEntry) bool {
+	for _, e := range entries {
+		if finished, unfinished := durable.Named(e.Name()); unfinished && finished == File {
+			continue
+		}
+		if inside, err := os.ReadDir(filepath.Join(dir, e.Name())); e.Name() != totalsFolder || err != nil || len(inside) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // write replaces the document.
