@@ -13,15 +13,19 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/benchmarks/internal/column"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
 )
 
 // values is the number of rows whose term values are printed.
@@ -170,7 +174,38 @@ func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, rob
 		sp = append(sp, t.SP...)
 	}
 	fmt.Println("sp", strings.Trim(fmt.Sprint(sp), "[]"))
+	for j, t := range p.Terms {
+		if b := blocks[j]; len(t.SP) > 0 && b.Coordinates.Map() == nil {
+			if err := printMultipliers(ctx, t.SP, b, table); err != nil {
+				return err
+			}
+		}
+	}
 	return printValues(ctx, m, r, table)
+}
+
+// printMultipliers prints what multiplies a term's penalties as they are. The scale that
+// smoothing parameters are reported on is that of the largest row of the term's columns. Those of
+// fs depend on which functions of the null space they happen to be, and ours are not mgcv's.
+func printMultipliers(ctx context.Context, sp []float64, b decompose.Block, table *data.Table) error {
+	norm := 0.0
+	for rows, err := range data.Rebatch(table.Batches(ctx, b.Term.Columns()), 500) {
+		if err != nil {
+			return err
+		}
+		x := mat.NewDense(rows.Rows(), b.Term.Dim(), nil)
+		if err := b.Term.Eval(x, rows); err != nil {
+			return err
+		}
+		norm = max(norm, mat.Norm(x, math.Inf(1)))
+	}
+	fmt.Print("multipliers")
+	for k, v := range sp {
+		_, factor := penalty.Scale(b.Penalty.S[k], norm)
+		fmt.Print(" ", v*factor)
+	}
+	fmt.Println()
+	return nil
 }
 
 // printValues prints each term's values in the first rows, a line for a term.

@@ -35,7 +35,8 @@ func newCase(method string, p int) (*problem, error) {
 			c.name += ", a term twice"
 		}
 	case "reml-few":
-		c.terms = 10
+		const columns = 999 // of a term at most
+		c.terms = max(10, (p+columns-1)/columns)
 	case "reml-many":
 	default:
 		return nil, fmt.Errorf("unknown method %q", method)

@@ -34,7 +34,7 @@ func main() {
 	path := flag.String("peer", "", "path of the compiled benchmarks/blas/peer/openblas.c")
 	cores := flag.String("cores", "", "values of OPENBLAS_CORETYPE to try, separated by commas; its own choice is always tried")
 	columns := flag.Int("columns", 1000, "p, a multiple of 20")
-	method := flag.String("method", "", "least-squares, reml-few (10 smoothing parameters), reml-many (p/20), aliased (least squares with a term twice)")
+	method := flag.String("method", "", "least-squares, reml-few (10 smoothing parameters, 11 for 10000 columns), reml-many (p/20), aliased (least squares with a term twice)")
 	rounds := flag.Int("rounds", 3, "turns for time; 0: the turn for memory serves for it, too")
 	profile := flag.String("profile", "", "file for a profile of our turns")
 	flag.Parse()
