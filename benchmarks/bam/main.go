@@ -174,10 +174,12 @@ func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, rob
 		sp = append(sp, t.SP...)
 	}
 	fmt.Println("sp", strings.Trim(fmt.Sprint(sp), "[]"))
-	for j, t := range p.Terms {
-		if b := blocks[j]; len(t.SP) > 0 && b.Coordinates.Map() == nil {
-			if err := printMultipliers(ctx, t.SP, b, table); err != nil {
-				return err
+	if how.sp != nil { // fits that are compared, of few rows: others would take long to be evaluated again
+		for j, t := range p.Terms {
+			if b := blocks[j]; len(t.SP) > 0 && b.Coordinates.Map() == nil {
+				if err := printMultipliers(ctx, t.SP, b, table); err != nil {
+					return err
+				}
 			}
 		}
 	}

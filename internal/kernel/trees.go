@@ -61,7 +61,8 @@ func (t *Trees) SetLeaf(tree, leaf int, value float64) { t.leaves[tree<<t.depth+
 // Stride is how far apart rows of x are.
 func (t *Trees) Stride() int { return max(inRegisters, t.columns) }
 
-// Sum adds to sums, one for each row of x, what the leaves that it comes to have, tree after tree.
+// Sum adds to sums (n) what the leaves have that the rows of x (n x columns, Stride apart) come to,
+// tree after tree.
 func (t *Trees) Sum(sums []float64, x []float32) {
 	x = x[:len(sums)*t.Stride()]
 	if len(sums) == 0 {
