@@ -10,7 +10,7 @@
 #   case, ours, peer and its setting, ratio, answer difference
 # separated by tabs: medians and ranges. BASES="ps:20:1000000 tp:9:200000" are the bases,
 # their columns, and the rows for exact bam (0: not run); CASES="factor by fs" those with
-# factors. Needs R with mgcv (RSCRIPT).
+# factors. Behind each case stands what a fit must cost at least on this machine (bound.go). Needs R with mgcv (RSCRIPT).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -44,6 +44,13 @@ compare() { # CASE ROWS ROUNDS discrete|exact
 		"$rscript benchmarks/bam/peer.R probe $1 $data.$2 $2 $4")
 	with_blas "$core" "$threads" "$rscript" benchmarks/bam/peer.R "$1" "$data.$2" "$2" "$4" "$dir/bam" "$3" "$way" \
 		"$(blas_name "$core" "$threads")" "$data.$few" "$few"
+	[ "$4" = exact ] || bound "$1" "$data.$2" "$2"
+}
+bound() { # CASE DATA ROWS
+	local case bs k knots=0
+	IFS=: read -r case bs k <<<"$1"
+	case $1 in ten:tp*|factor) knots=500 ;; esac
+	"$dir/bam" -case "$case" ${bs:+-bs "$bs" -k "$k"} -knots "$knots" -data "$2" -rows "$3" -rounds 3 -bound | grep -v '^term\|^sp'
 }
 for basis in $bases; do
 	IFS=: read -r bs k exact <<<"$basis"

@@ -19,6 +19,7 @@ type model struct {
 	columns  []variable
 	simulate func(rows int) [][]float64 // a column each; of factors the codes of levels
 	specs    func(x [][]float64, how smooth) ([]decompose.Spec, error)
+	work     func(how smooth) work
 }
 
 // variable is a column of the table: of numbers, or a factor.
@@ -28,10 +29,10 @@ type variable struct {
 }
 
 var cases = map[string]model{
-	"ten":    {tenColumns(), tenFunctions, tenSmooths},
-	"factor": {[]variable{{"g", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"z", false}}, factorData, factorTerms},
-	"by":     {[]variable{{"f", true}, {"x", false}, {"t", false}, {"g", true}, {"z", false}}, byData, byTerms},
-	"fs":     {[]variable{{"x", false}, {"g", true}, {"z", false}}, fsData, fsTerms},
+	"ten":    {tenColumns(), tenFunctions, tenSmooths, tenWork},
+	"factor": {[]variable{{"g", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"z", false}}, factorData, factorTerms, factorWork},
+	"by":     {[]variable{{"f", true}, {"x", false}, {"t", false}, {"g", true}, {"z", false}}, byData, byTerms, byWork},
+	"fs":     {[]variable{{"x", false}, {"g", true}, {"z", false}}, fsData, fsTerms, fsWork},
 }
 
 func names() []string { return slices.Sorted(maps.Keys(cases)) }

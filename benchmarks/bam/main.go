@@ -43,6 +43,7 @@ func main() {
 	sp := flag.String("sp", "", "smoothing parameters, separated by commas; none: chosen by REML")
 	flag.IntVar(&how.knots, "knots", 0, "use the first so many values of a column as the knots of thin plates; 0: chosen from all")
 	cpu := flag.String("cpuprofile", "", "file to write a CPU profile of the fit to")
+	bound := flag.Bool("bound", false, "print what the fit must cost at least on this machine")
 	robust := flag.Bool("robust", false, "make the default bands too: one more pass")
 	flag.Parse()
 	if err := how.parse(*sp); err != nil {
@@ -52,12 +53,12 @@ func main() {
 	if !ok {
 		log.Fatalf("case %q: it is %s", *name, strings.Join(names(), ", "))
 	}
-	if err := run(c, *rows, *rounds, *in, *out, how, *cpu, *robust); err != nil {
+	if err := run(c, *rows, *rounds, *in, *out, how, *cpu, *robust, *bound); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(c model, rows, rounds int, in, out string, how smooth, cpu string, robust bool) error {
+func run(c model, rows, rounds int, in, out string, how smooth, cpu string, robust, bound bool) error {
 	if out != "" {
 		return write(out, c.simulate(rows))
 	}
@@ -84,11 +85,18 @@ func run(c model, rows, rounds int, in, out string, how smooth, cpu string, robu
 	if err != nil {
 		return err
 	}
+	fastest := math.Inf(1)
+	var iterations int
 	for i := range rounds {
 		runtime.GC()
-		if err := fit(c, table, values, how, i == rounds-1, robust); err != nil {
+		var took float64
+		if took, iterations, err = fit(c, table, values, how, i == rounds-1, robust); err != nil {
 			return err
 		}
+		fastest = min(fastest, took)
+	}
+	if bound {
+		c.work(how).bound(rows, runtime.GOMAXPROCS(0), iterations, fastest)
 	}
 	return nil
 }
@@ -127,47 +135,48 @@ func read(path string, rows, width int) ([][]float64, error) {
 	return columns, nil
 }
 
-// fit prints the time of a whole fit from columns in memory: levels, ranges, knots,
+// fit prints and returns the time of a whole fit from columns in memory: levels, ranges, knots,
 // moments, smoothing parameters, standard errors by the projection. If asked to it prints
 // values of the terms too.
-func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, robust bool) error {
+func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, robust bool) (seconds float64, iterations int, err error) {
 	ctx := context.Background()
 	started := time.Now()
 	specs, err := c.specs(columns, how)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	blocks, err := decompose.Prepare(ctx, table, specs, nil)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	m, err := decompose.With(column.Network("z"), map[string][]decompose.Block{"": blocks})
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	scanned := time.Now()
 	stats, err := decompose.Accumulate(ctx, m, table, nil)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	accumulated := time.Now()
 	// mgcv's terms: not moved within the levels that they share with others.
 	r, err := decompose.Solve(ctx, m, stats, &decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	solved := time.Now()
 	p := r.Predictors[0]
-	fmt.Printf("seconds %.3f scan %.3f moments %.3f solve %.3f score %.10g edf %.4f iterations %d\n", solved.Sub(started).Seconds(),
-		scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), solved.Sub(accumulated).Seconds(), *p.Score, p.EDF, p.Iterations)
+	seconds, iterations = solved.Sub(started).Seconds(), p.Iterations
+	fmt.Printf("seconds %.3f scan %.3f moments %.3f solve %.3f score %.10g edf %.4f iterations %d\n", seconds,
+		scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), solved.Sub(accumulated).Seconds(), *p.Score, p.EDF, iterations)
 	if robust {
 		if err := decompose.Explain(ctx, m, table, r, nil); err != nil {
-			return err
+			return 0, 0, err
 		}
 		fmt.Printf("last pass %.3f\n", time.Since(solved).Seconds())
 	}
 	if !terms {
-		return nil
+		return seconds, iterations, nil
 	}
 	var sp []float64
 	for _, t := range p.Terms {
@@ -178,12 +187,12 @@ func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, rob
 		for j, t := range p.Terms {
 			if b := blocks[j]; len(t.SP) > 0 && b.Coordinates.Map() == nil {
 				if err := printMultipliers(ctx, t.SP, b, table); err != nil {
-					return err
+					return 0, 0, err
 				}
 			}
 		}
 	}
-	return printValues(ctx, m, r, table)
+	return seconds, iterations, printValues(ctx, m, r, table)
 }
 
 // printMultipliers prints what multiplies a term's penalties as they are. The scale that

@@ -7,17 +7,16 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pho-go/pho/benchmarks/internal/rate"
 	"github.com/pho-go/pho/data/files"
 )
 
 const (
-	columns    = 20 // of a spline's basis
 	columnPair = inputs * (inputs - 1) / 2
 	besides    = 3 // columns of contributions that are no term's
 	// Of the ranking of pairs: rows and functions of its exact products (30 pairs of 4 x 4
 	// functions, 12 of each column, 1).
 	productRows, functions = 1 << 14, 30*16 + inputs*12 + 1
-	blockRows              = 256 // rows at a time
 )
 
 // bounded is one of the cases that have a target.
@@ -60,9 +59,9 @@ func bound(dir string, workers, rows int) error {
 	if err != nil {
 		return err
 	}
-	r := measure()
+	r := rate.Measure(inputs)
 	fmt.Printf("one processor: %.1f GFLOP/s in float64, products of four by four values added in %.2f ns, forms of them in %.2f ns, memory copied at %.1f GB/s\n",
-		2*r.fma, r.outer, r.form, r.copied)
+		2*r.FMA, r.Outer, r.Form, r.Copied)
 	fmt.Printf("%d rows of Parquet, one goroutine: read in %.3f s, a column written in %.4f s\n", rows, reading, writing)
 	for _, c := range boundedCases() {
 		peer, err := fastest(5, func() (float64, error) { return c.peer(dir, workers) })
@@ -70,8 +69,8 @@ func bound(dir string, workers, rows int) error {
 			return err
 		}
 		share := float64(rows) / 1e9 / float64(workers)
-		network, more := c.flops()/r.fma*share, 0.0
-		fmt.Printf("%s\n  %-40s %7.1f ns a row  %.3f s with %d workers (all of the other program: %.3f s)\n", c.name, "network (in both)", c.flops()/r.fma, network, workers, peer)
+		network, more := c.flops()/r.FMA*share, 0.0
+		fmt.Printf("%s\n  %-40s %7.1f ns a row  %.3f s with %d workers (all of the other program: %.3f s)\n", c.name, "network (in both)", c.flops()/r.FMA, network, workers, peer)
 		for _, p := range c.parts(r, rows, writing*1e9/float64(rows)) {
 			fmt.Printf("  %-40s %7.1f ns a row  %.3f s\n", p.name, p.row, p.row*share)
 			more += p.row * share
@@ -106,25 +105,25 @@ func (c bounded) flops() float64 {
 
 // parts are what a decomposition does besides; writing is that of a number. Rows are decoded once, kept, and
 // taken from memory in the two passes.
-func (c bounded) parts(r rates, rows int, writing float64) []part {
+func (c bounded) parts(r rate.Rates, rows int, writing float64) []part {
 	splines, linear := float64(c.splines), float64(c.linear)
 	pairs := splines * (splines + 1) / 2
-	products := pairs*r.outer + (linear+2)*(linear+2)/2/r.fma // with the response and 1
+	products := pairs*r.Outer + (linear+2)*(linear+2)/2/r.FMA // with the response and 1
 	if c.splines > 0 {
-		products += splines * r.scale[0]
+		products += splines * r.Scale
 		if c.linear > 0 {
-			products += splines * r.scale[1]
+			products += splines * r.Beside
 		}
 	}
 	all := []part{
-		{"rows kept, and read twice from memory", 3 * 8 * inputs / r.copied},
-		{"bases, twice", 2 * splines * r.spline},
+		{"rows kept, and read twice from memory", 3 * 8 * inputs / r.Copied},
+		{"bases, twice", 2 * splines * r.Spline},
 		{"moments: X'WX, X'WR", products},
-		{"default bands: leverages", pairs*r.form + splines*r.product + (linear*splines*columns+linear*linear/2)/r.fma},
+		{"default bands: leverages", pairs*r.Form + splines*r.Product + (linear*splines*rate.Columns+linear*linear/2)/r.FMA},
 		{"default bands: X'WX again", products},
-		{"contributions", splines*r.product + linear/r.fma},
-		{"ranking of pairs: tables", columnPair * r.table},
-		{"ranking of pairs: products", productRows * functions * functions / r.fma / float64(rows)}, // two triangles
+		{"contributions", splines*r.Product + linear/r.FMA},
+		{"ranking of pairs: tables", columnPair * r.Table},
+		{"ranking of pairs: products", productRows * functions * functions / r.FMA / float64(rows)}, // two triangles
 	}
 	if !c.text {
 		all = append(all, part{"writing to the file system", float64(c.splines+c.linear+besides) * writing})

@@ -1,4 +1,6 @@
-package main
+// Package rate measures what one processor does with operands in the first cache, and memory: what
+// benchmarks say that something must cost at least is made of these.
+package rate
 
 import (
 	"math/rand/v2"
@@ -13,29 +15,37 @@ func copyRate() float64 {
 	for i := range from { // memory that nobody has written to is one page
 		from[i] = byte(i)
 	}
-	s, _ := fastest(5, func() (float64, error) {
+	best := time.Hour
+	for range 5 {
 		began := time.Now()
 		copy(to, from)
-		return time.Since(began).Seconds(), nil
-	})
-	return 2 * float64(len(from)) / s / 1e9
+		best = min(best, time.Since(began))
+	}
+	return 2 * float64(len(from)) / float64(best.Nanoseconds())
 }
 
-// rates are what one processor does with operands in the first cache, in nanoseconds unless said otherwise.
-type rates struct {
-	fma     float64    // multiplications with an addition in a nanosecond
-	copied  float64    // GB/s, read and written
-	outer   float64    // products of four by four values added to sums
-	form    float64    // a form of four by four values
-	product float64    // four values times coefficients
-	spline  float64    // a row of a spline's basis
-	scale   [2]float64 // four values times each of two columns, of inputs
-	table   float64    // a row in a pair's table
+// Columns are those of a spline's basis, of which four are not 0 in a row.
+const Columns = 20
+
+const blockRows = 256 // rows at a time
+
+// Rates are of one processor, in nanoseconds unless said otherwise.
+type Rates struct {
+	FMA     float64 // multiplications with an addition in a nanosecond
+	Copied  float64 // memory to memory, GB/s, read and written
+	Outer   float64 // products of four by four values added to sums
+	Form    float64 // a form of four by four values
+	Product float64 // four values times coefficients
+	Spline  float64 // a row of a spline's basis
+	Scale   float64 // four values times each of two columns
+	Beside  float64 // four values times each of inputs columns
+	Table   float64 // a row in a pair's table
 }
 
-func measure() rates {
+// Measure takes some seconds; inputs are the columns of Beside.
+func Measure(inputs int) Rates {
 	k := newKernels()
-	return rates{k.fma(), copyRate(), k.outer(), k.form(), k.product(), k.spline(), [2]float64{k.scale(2), k.scale(inputs)}, k.table()}
+	return Rates{k.fma(), copyRate(), k.outer(), k.form(), k.product(), k.spline(), k.scale(2), k.scale(inputs), k.table()}
 }
 
 // kernels are operands of a block of rows.
@@ -50,7 +60,7 @@ type kernels struct {
 func newKernels() *kernels {
 	r := rand.New(rand.NewPCG(1, 2))
 	k := &kernels{first: make([]int32, blockRows), second: make([]int32, blockRows), values: make([]float64, 4*blockRows), x: make([]float64, blockRows), bins: make([]uint8, blockRows),
-		dst: make([]float64, blockRows), cells: kernel.Aligned((columns - 3) * (columns - 3) * 16), coef: make([]float64, columns), matrix: make([]float64, columns*columns)}
+		dst: make([]float64, blockRows), cells: kernel.Aligned((Columns - 3) * (Columns - 3) * 16), coef: make([]float64, Columns), matrix: make([]float64, Columns*Columns)}
 	for i := range k.first {
 		k.first[i], k.second[i], k.x[i], k.bins[i] = interval(r.NormFloat64()), interval(r.NormFloat64()), r.Float64(), uint8(r.IntN(8))
 	}
@@ -65,7 +75,7 @@ func newKernels() *kernels {
 // interval is where a standard normal number, as the data are, lies among the knots of a spline from the least
 // of a million to the largest: where rows follow each other in the same cell, the second waits for the first.
 func interval(x float64) int32 {
-	return int32(max(0, min((x+4.9)/9.8, 0.999)) * (columns - 3))
+	return int32(max(0, min((x+4.9)/9.8, 0.999)) * (Columns - 3))
 }
 
 // each is the nanoseconds that run takes for each of so many, the fastest of many times.
@@ -81,13 +91,13 @@ func each(many int, run func()) float64 {
 
 func (k *kernels) outer() float64 {
 	return each(blockRows, func() {
-		kernel.AddOuter(k.cells, columns-3, columns-3, k.first, k.values, k.second, k.values, k.x)
+		kernel.AddOuter(k.cells, Columns-3, Columns-3, k.first, k.values, k.second, k.values, k.x)
 	})
 }
 
 func (k *kernels) form() float64 {
 	return each(blockRows, func() {
-		kernel.AddBilinear(k.dst, k.matrix, columns, columns, columns, k.first, k.values, k.second, k.values)
+		kernel.AddBilinear(k.dst, k.matrix, Columns, Columns, Columns, k.first, k.values, k.second, k.values)
 	})
 }
 
@@ -97,15 +107,15 @@ func (k *kernels) product() float64 {
 
 func (k *kernels) spline() float64 {
 	first, values := make([]int32, blockRows), make([]float64, 4*blockRows)
-	return each(blockRows, func() { kernel.Splines(first, values, k.x, 0, 1, columns-3, columns-3) })
+	return each(blockRows, func() { kernel.Splines(first, values, k.x, 0, 1, Columns-3, Columns-3) })
 }
 
 // scale is the time of four values times each of q columns, for X'WR and for columns beside
 // splines.
 func (k *kernels) scale(q int) float64 {
-	cells, beside := kernel.Aligned((columns-3)*q*kernel.Band), make([]float64, blockRows*q)
+	cells, beside := kernel.Aligned((Columns-3)*q*kernel.Band), make([]float64, blockRows*q)
 	return each(blockRows, func() {
-		kernel.AddScaled(cells, columns-3, k.first, k.values, beside, q, q, k.x)
+		kernel.AddScaled(cells, Columns-3, k.first, k.values, beside, q, q, k.x)
 	})
 }
 
