@@ -25,7 +25,9 @@ func (e *Ensemble) stretch() {
 		}
 		s := stretch{trees: e.trees[from:to], target: target}
 		if fits && to-from >= fewest && len(e.columns) <= singles {
-			s.beside = beside(s.trees, len(e.columns))
+			if s.beside = beside(s.trees, len(e.columns)); s.beside != nil {
+				e.stride = s.beside.Stride()
+			}
 		}
 		e.stretches, from = append(e.stretches, s), to
 	}

@@ -12,6 +12,7 @@ type Ensemble struct {
 	Trees     int // of the forest, constant ones included
 	trees     []walked
 	stretches []stretch // the trees as Sum goes through them
+	stride    int       // between rows of float32 for trees that are walked down side by side; 0: none are
 	single    bool      // numbers of x are of float32
 	columns   []column
 	sets      [][]float64

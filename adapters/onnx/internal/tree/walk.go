@@ -37,18 +37,32 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 		return
 	}
 	width := e.Columns()
-	block := max(1, min(Block, singles/max(32, width)))
+	block := Block
+	if e.stride > 0 {
+		block = min(Block, singles/e.stride)
+	}
 	for from := 0; from < rows; from += block {
 		n := min(block, rows-from)
 		e.sumBlock(dst[from*e.Targets:(from+n)*e.Targets], x[from*width:(from+n)*width], n)
 	}
 }
 
+// sumBlock is Sum of up to Block rows.
 func (e *Ensemble) sumBlock(dst, x []float64, rows int) {
+	if e.stride == 0 {
+		e.sumStretches(dst, x, nil, rows)
+		return
+	}
+	var single [singles]float32
+	upwards(single[:], x, e.Columns(), e.stride)
+	e.sumStretches(dst, x, single[:], rows)
+}
+
+// sumStretches adds tree after tree; single are the numbers of x for trees side by side.
+func (e *Ensemble) sumStretches(dst, x []float64, single []float32, rows int) {
 	var endsOf [Block]uint32
 	var sumsOf [Block]float64
-	var single [singles]float32
-	ends, sums, rounded := endsOf[:rows], sumsOf[:rows], false
+	ends, sums := endsOf[:rows], sumsOf[:rows]
 	for i := range e.stretches {
 		s := &e.stretches[i]
 		if s.target < 0 || s.beside == nil && rows < 4 {
@@ -68,11 +82,7 @@ func (e *Ensemble) sumBlock(dst, x []float64, rows int) {
 				}
 			}
 		} else {
-			if !rounded {
-				upwards(single[:], x, e.Columns(), s.beside.Stride())
-				rounded = true
-			}
-			s.beside.Sum(sums, single[:])
+			s.beside.Sum(sums, single)
 		}
 		for r, v := range sums {
 			column[r*e.Targets] = v
