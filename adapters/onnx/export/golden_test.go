@@ -71,7 +71,9 @@ func TestORT(t *testing.T) {
 			t.Errorf("%s: other nodes are written than ONNX Runtime has run: go test ./adapters/onnx/export -run ORT -update, then testdata/golden/ort.py", c.name)
 		}
 		outputs := golden[c.name].Outputs
-		tolerance := 1e-9
+		// The rows are decomposed anew: with other kernels than those the file was written with,
+		// rounding moves a tensor product by up to 2.3e-9.
+		tolerance := 1e-8
 		if c.kind == float {
 			tolerance = 4e-6 // units of the network are rounded, and some terms cancel
 		}
