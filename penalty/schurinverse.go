@@ -32,6 +32,7 @@ func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	if f.schur == nil {
 		return nil
 	}
+	f.schur.expand() // once: who calls the function may do so several times at once
 	return f.schur.sandwich
 }
 
@@ -62,6 +63,7 @@ func (f *Fit) Shrinkage() *mat.SymDense {
 
 // shrinkage is A^-1 S A^-1.
 func (e *schur) shrinkage() *mat.SymDense {
+	e.expand()
 	squares := make([]float64, e.n())
 	for i, r := range e.root {
 		squares[i] = r * r
@@ -105,6 +107,7 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
 
 // outer is N.
 func (e *schur) outer() *mat.Dense {
+	e.expand()
 	n := mat.NewDense(e.n()+len(e.columns), e.q, nil)
 	for i, c := range e.column {
 		kernel.Axpy(n.RawRowView(e.start+c), e.p[i*e.q:(i+1)*e.q], 1/e.d[i])
