@@ -57,6 +57,8 @@ type Chunk struct {
 	panel   panel
 	work    design.Work
 	part    mat.Dense // products of a panel that are needed twice
+	to      []*mat.Dense
+	with    []design.Dense // operands of products that are added up together, and where they go
 
 	stack *stack // with Layout.Factor, instead of all of the above but the counts
 }
@@ -361,6 +363,9 @@ func (b *Chunk) flush() error {
 		if _, codes := x[q.a].(*design.Codes); q.a == q.b && !codes {
 			b.coded[q.a] = false
 		}
+		if together(x[q.a], x[q.b]) {
+			continue
+		}
 		if err := b.work.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
 			return fmt.Errorf("moments: columns from %d and from %d: %w", q.offA, q.offB, err)
 		}
@@ -369,7 +374,7 @@ func (b *Chunk) flush() error {
 		if p.idle[u] {
 			continue
 		}
-		if err := b.addResponses(u, c, w, r); err != nil {
+		if err := b.addResponses(u, c, x, w, r); err != nil {
 			return fmt.Errorf("moments: columns from %d: %w", p.off[u], err)
 		}
 	}
@@ -387,16 +392,32 @@ func (b *Chunk) flush() error {
 	return nil
 }
 
-// addResponses adds the products of joined basis u with the responses. The last of
-// these is 1: of banded or sparse rows without weights that product is the columns' sums too.
-func (b *Chunk) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
+// together tells whether the product of two joined bases is added up with that of the first one and the
+// responses: rows of sparse columns are brought together by cells for both at once.
+func together(a, b design.Columns) bool {
+	_, sparse := a.(*design.Sparse)
+	_, dense := b.(design.Dense)
+	return sparse && dense
+}
+
+// addResponses adds the products of joined basis u with the responses, and what goes together with them. The
+// last of the responses is 1: of banded or sparse rows without weights that product is the columns' sums too.
+func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []float64, r design.Dense) error {
+	b.to, b.with = b.to[:0], b.with[:0]
+	for i, q := range b.joined {
+		if q.a == u && together(c, x[q.b]) {
+			b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
+		}
+	}
 	a := slices.Index(b.panel.of, u)
 	if !b.panel.unit || !b.later(a) {
-		return b.work.AddTMul(b.rViews[u], c, w, r.Dense)
+		b.to, b.with = append(b.to, b.rViews[u]), append(b.with, r)
+		return b.work.AddCrosses(b.to, c, b.with, w)
 	}
 	b.part.Reset()
 	b.part.ReuseAs(b.rViews[u].Dims())
-	if err := b.work.AddTMul(&b.part, c, nil, r.Dense); err != nil {
+	b.to, b.with = append(b.to, &b.part), append(b.with, r)
+	if err := b.work.AddCrosses(b.to, c, b.with, nil); err != nil {
 		return err
 	}
 	b.rViews[u].Add(b.rViews[u], &b.part)
