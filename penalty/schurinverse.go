@@ -63,6 +63,9 @@ func (f *Fit) Shrinkage() *mat.SymDense {
 
 // shrinkage is A^-1 S A^-1.
 func (e *schur) shrinkage() *mat.SymDense {
+	if !e.penalised() {
+		return e.shrinkageOfLeft()
+	}
 	e.expand()
 	squares := make([]float64, e.n())
 	for i, r := range e.root {
@@ -89,6 +92,17 @@ func (e *schur) shrinkage() *mat.SymDense {
 		}
 	}
 	e.addOuter(out, e.outer(), dsn, full(nsn))
+	return out
+}
+
+// shrinkageOfLeft is shrinkage without penalties on eliminated columns: N T^-1 S T^-1 N', S being of the others.
+func (e *schur) shrinkageOfLeft() *mat.SymDense {
+	s := mat.NewSymDense(e.q, nil)
+	e.left.addRoots(s, e.rho)
+	n, inverse := e.outer(), full(e.below)
+	rows, _ := n.Dims()
+	out := mat.NewSymDense(rows, nil)
+	linalg.AddSymmetric(out, transposed(product(n, product(inverse, product(full(s), inverse)))), transposed(n))
 	return out
 }
 
