@@ -55,7 +55,7 @@ func identify(t Term) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	if !json.Valid(spec) {
+	if !validJSON(spec) {
 		return identity{}, fmt.Errorf("its spec is no JSON: %w", json.Unmarshal(spec, new(any)))
 	}
 	hashes := map[string]string{"kind": hash([]byte(t.Kind()))}

@@ -43,6 +43,17 @@ func TestHashFields(t *testing.T) {
 	})
 }
 
+// TestValidJSON: what is in strings without escapes can be left out.
+func TestValidJSON(t *testing.T) {
+	piece := rapid.SampledFrom([]string{`"`, `"abc"`, `\`, `\"`, "a", "\x01", "{", "}", "[", "]", ":", ",", "1", " ", "\n", `{"a":"b<"}`, `"a":1`, "é", "\xff"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "text"), ""))
+		if got, want := validJSON(text), json.Valid(text); got != want {
+			t.Fatalf("%q: %v, want %v", text, got, want)
+		}
+	})
+}
+
 // hashDecoded is hashFields by decoding.
 func hashDecoded(into map[string]string, path []string, raw json.RawMessage) {
 	var fields map[string]json.RawMessage
