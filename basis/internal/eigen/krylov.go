@@ -19,7 +19,7 @@ func krylov(e Operator, k int) ([]float64, *mat.Dense, error) {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
 	s := &space{e: e}
 	check := min(3*k+2*width, n) // as many as thin plate functions in one variable take
-	s.grow(min(2*check, n))
+	s.grow(min(check+width, n))
 	for next := normals(r, n*width); ; {
 		coupling := s.orthonormal(next, width, r)
 		if s.m >= check || s.m == n {

@@ -3,6 +3,7 @@ package eigen
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -18,6 +19,9 @@ type space struct {
 	room int       // for vectors
 	q    []float64 // n x room
 	qeq  []float64 // Q'eQ (room x room), on and above the diagonal
+
+	inside  []float64   // memory: what vectors have in the space,
+	columns [][]float64 // and vectors one by one
 }
 
 // add takes in orthonormal vectors (n x width) orthogonal to those that are there, and returns e
@@ -59,9 +63,9 @@ func (s *space) project(v []float64, width int) {
 	}
 	c := make([]float64, s.m*width)
 	kernel.AddCross(c, width, s.q, s.room, s.m, v, width, width, s.e.N, nil)
-	inside := make([]float64, len(v))
-	kernel.Pack(s.m, width, c, false).Mul(inside, width, s.q, s.room, s.e.N, nil)
-	kernel.Sub(v, v, inside)
+	s.inside = slices.Grow(s.inside[:0], len(v))[:len(v)]
+	kernel.Pack(s.m, width, c, false).Mul(s.inside, width, s.q, s.room, s.e.N, nil)
+	kernel.Sub(v, v, s.inside)
 }
 
 // orthonormal makes the vectors next (n x width) orthonormal to the space and to each other, in place. It
@@ -75,15 +79,12 @@ func (s *space) orthonormal(next []float64, width int, r *rand.Rand) *mat.Dense 
 	}
 	// Again and again, until little is taken: what is left may be as small as the rounding of what was taken.
 	for again := true; again; {
-		before := make([]float64, width)
-		for i, v := range columnsOf(next, width) {
-			before[i] = norm(v)
-		}
+		before := norms(next, width)
 		s.project(next, width)
-		columns := columnsOf(next, width)
+		s.columns = columnsOf(s.columns, next, width)
 		var c *mat.Dense
-		c, again = s.orthonormalAmong(columns, before, r)
-		for i, v := range columns {
+		c, again = s.orthonormalAmong(s.columns, before, r)
+		for i, v := range s.columns {
 			place(next[i:], width, v, 1)
 		}
 		coupling.Mul(c, coupling)
@@ -169,13 +170,33 @@ func normals(r *rand.Rand, n int) []float64 {
 	return v
 }
 
-// columnsOf are the columns of rows of width numbers.
-func columnsOf(rows []float64, width int) [][]float64 {
-	out := make([][]float64, width)
-	for j := range out {
-		out[j] = make([]float64, len(rows)/width)
-		for i := range out[j] {
-			out[j][i] = rows[i*width+j]
+// columnsOf are the columns of rows of width numbers, in the memory of old if it fits.
+func columnsOf(old [][]float64, rows []float64, width int) [][]float64 {
+	if len(old) != width {
+		old = make([][]float64, width)
+		for j := range old {
+			old[j] = make([]float64, len(rows)/width)
+		}
+	}
+	for j, column := range old {
+		for i := range column {
+			column[i] = rows[i*width+j]
+		}
+	}
+	return old
+}
+
+// norms are those of the columns of rows of width numbers.
+func norms(rows []float64, width int) []float64 {
+	out := make([]float64, width)
+	for row := range slices.Chunk(rows, width) {
+		for j, v := range row {
+			out[j] += v * v
+		}
+	}
+	for j, square := range out {
+		if out[j] = math.Sqrt(square); !plain(square) {
+			out[j] = norm(columnsOf(nil, rows, width)[j])
 		}
 	}
 	return out
@@ -183,8 +204,11 @@ func columnsOf(rows []float64, width int) [][]float64 {
 
 // norm is that of v, by its square where that is a normal number.
 func norm(v []float64) float64 {
-	if square := kernel.Dot(v, v); square > 1e-250 && square < 1e250 {
+	if square := kernel.Dot(v, v); plain(square) {
 		return math.Sqrt(square)
 	}
 	return floats.Norm(v, 2)
 }
+
+// plain tells that a sum of squares is neither too large nor too small for its digits to count.
+func plain(square float64) bool { return square > 1e-250 && square < 1e250 }
