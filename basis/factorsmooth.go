@@ -124,25 +124,21 @@ func (t *FactorSmoothTerm) rows(memory []float64, b *data.Batch) ([]int32, []flo
 	return codes, values, nil
 }
 
-type factorSmoothJSON struct {
-	Column string     `json:"column"`
-	Factor string     `json:"factor"`
-	Levels []string   `json:"levels"`
-	Smooth smoothJSON `json:"smooth"`
-	Map    floats64   `json:"map"` // P, row by row
+type factorSmoothJSON[B any] struct {
+	Column string        `json:"column"`
+	Factor string        `json:"factor"`
+	Levels []string      `json:"levels"`
+	Smooth smoothJSON[B] `json:"smooth"`
+	Map    floats64      `json:"map"` // P, row by row
 }
 
 // MarshalJSON writes the term's spec for Decode.
 func (t *FactorSmoothTerm) MarshalJSON() ([]byte, error) {
-	s, err := writeSpline(t.basis)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(factorSmoothJSON{t.column, t.levels.column, t.levels.names, s, t.to.RawMatrix().Data})
+	return json.Marshal(factorSmoothJSON[any]{t.column, t.levels.column, t.levels.names, writeSpline(t.basis), t.to.RawMatrix().Data})
 }
 
 func decodeFactorSmooth(spec []byte) (decompose.Term, error) {
-	var j factorSmoothJSON
+	var j factorSmoothJSON[json.RawMessage]
 	if err := strict(spec, &j); err != nil {
 		return nil, err
 	}

@@ -1,28 +1,29 @@
 package basis
 
 import (
+	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/pho-go/pho/basis/internal/knot"
 )
 
-// floats64 is a vector that is base64 in JSON.
+// floats64 is a vector that is base64 in JSON. It is a text, not JSON, to the encoder, which would look at
+// each byte of JSON again.
 type floats64 []float64
 
-func (f floats64) MarshalJSON() ([]byte, error) {
+func (f floats64) MarshalText() ([]byte, error) {
 	raw := make([]byte, 8*len(f))
 	for i, v := range f {
 		binary.LittleEndian.PutUint64(raw[8*i:], math.Float64bits(v))
 	}
-	return json.Marshal(raw)
+	return base64.StdEncoding.AppendEncode(nil, raw), nil
 }
 
-func (f *floats64) UnmarshalJSON(text []byte) error {
-	var raw []byte
-	if err := json.Unmarshal(text, &raw); err != nil {
+func (f *floats64) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil {
 		return err
 	}
 	if len(raw)%8 != 0 {

@@ -9,14 +9,16 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-type smoothJSON struct {
+// smoothJSON is a smooth in an artifact: B is json.RawMessage where one is read, and any where one is
+// written, since the encoder looks at each byte of raw JSON again.
+type smoothJSON[B any] struct {
 	BS     string    `json:"bs"`
 	Column string    `json:"column"`
 	Degree int       `json:"degree,omitempty"` // ps
 	Knots  []float64 `json:"knots,omitempty"`
 	// Basis is what a basis listed with a decode function wrote of itself.
-	Basis json.RawMessage `json:"basis,omitempty"`
-	By    *byJSON         `json:"by,omitempty"`
+	Basis B       `json:"basis,omitempty"`
+	By    *byJSON `json:"by,omitempty"`
 }
 
 type byJSON struct {
@@ -27,10 +29,7 @@ type byJSON struct {
 
 // MarshalJSON writes the term's spec for Decode.
 func (t *SmoothTerm) MarshalJSON() ([]byte, error) {
-	j, err := writeSpline(t.basis)
-	if err != nil {
-		return nil, err
-	}
+	j := writeSpline(t.basis)
 	j.Column = t.column
 	j.By = t.by.json()
 	return json.Marshal(j)
@@ -41,7 +40,7 @@ func (c Classes) decodeSmooth(spec []byte) (decompose.Term, error) {
 	if json.Unmarshal(spec, &several) == nil && len(several.Columns) > 0 {
 		return c.decodeSurface(spec)
 	}
-	var j smoothJSON
+	var j smoothJSON[json.RawMessage]
 	if err := strict(spec, &j); err != nil {
 		return nil, err
 	}
@@ -60,8 +59,7 @@ func (c Classes) decodeSmooth(spec []byte) (decompose.Term, error) {
 }
 
 // writeSpline writes a basis of one variable, without its column.
-func writeSpline(basis spline) (smoothJSON, error) {
-	var j smoothJSON
+func writeSpline(basis spline) (j smoothJSON[any]) {
 	switch b := basis.(type) {
 	case *bspline.Basis:
 		j.BS, j.Degree, j.Knots = PS{}.label(), b.Degree(), b.Knots()
@@ -72,17 +70,13 @@ func writeSpline(basis spline) (smoothJSON, error) {
 	case *cubic.Cyclic:
 		j.BS, j.Knots = CC{}.label(), b.Knots()
 	case thinPlate:
-		raw, err := b.MarshalJSON()
-		if err != nil {
-			return j, err
-		}
-		j.BS, j.Basis = TP{}.label(), raw
+		j.BS, j.Basis = TP{}.label(), b.json()
 	}
-	return j, nil
+	return j
 }
 
 // readSpline reads back what writeSpline wrote.
-func readSpline(j *smoothJSON) (spline, error) {
+func readSpline(j *smoothJSON[json.RawMessage]) (spline, error) {
 	if j.Degree != 0 && j.BS != (PS{}).label() && j.BS != (CP{}).label() {
 		return nil, fmt.Errorf("a %s basis has no degree", j.BS)
 	}

@@ -8,41 +8,35 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-type tensorJSON struct {
-	Call    string       `json:"call"`
-	Margins []marginJSON `json:"margins"`
-	By      *byJSON      `json:"by,omitempty"`
+// tensorJSON is a tensor product in an artifact; B is as in smoothJSON.
+type tensorJSON[B any] struct {
+	Call    string          `json:"call"`
+	Margins []marginJSON[B] `json:"margins"`
+	By      *byJSON         `json:"by,omitempty"`
 }
 
-type marginJSON struct {
-	BS      string          `json:"bs"`
-	Columns []string        `json:"columns"`
-	Degree  int             `json:"degree,omitempty"`
-	Knots   []float64       `json:"knots,omitempty"`
-	Levels  []string        `json:"levels,omitempty"`
-	Basis   json.RawMessage `json:"basis,omitempty"`
+type marginJSON[B any] struct {
+	BS      string    `json:"bs"`
+	Columns []string  `json:"columns"`
+	Degree  int       `json:"degree,omitempty"`
+	Knots   []float64 `json:"knots,omitempty"`
+	Levels  []string  `json:"levels,omitempty"`
+	Basis   B         `json:"basis,omitempty"`
 }
 
 // MarshalJSON writes the term's spec for Decode.
 func (t *TensorTerm) MarshalJSON() ([]byte, error) {
-	j := tensorJSON{Call: t.call, By: t.by.json()}
+	j := tensorJSON[any]{Call: t.call, By: t.by.json()}
 	for i := range t.margins {
 		m := &t.margins[i]
-		w := marginJSON{Columns: m.columns}
+		w := marginJSON[any]{Columns: m.columns}
 		switch {
 		case m.levels != nil:
 			w.BS, w.Levels = "re", m.levels.names
 		case m.surface != nil:
-			raw, err := m.surface.MarshalJSON()
-			if err != nil {
-				return nil, err
-			}
-			w.BS, w.Basis = m.bs, raw
+			w.BS, w.Basis = m.bs, m.surface
 		default:
-			s, err := writeSpline(m.spline)
-			if err != nil {
-				return nil, err
-			}
+			s := writeSpline(m.spline)
 			w.BS, w.Degree, w.Knots, w.Basis = s.BS, s.Degree, s.Knots, s.Basis
 		}
 		j.Margins = append(j.Margins, w)
@@ -51,7 +45,7 @@ func (t *TensorTerm) MarshalJSON() ([]byte, error) {
 }
 
 func (c Classes) decodeTensor(spec []byte) (decompose.Term, error) {
-	var j tensorJSON
+	var j tensorJSON[json.RawMessage]
 	if err := strict(spec, &j); err != nil {
 		return nil, err
 	}
@@ -69,7 +63,7 @@ func (c Classes) decodeTensor(spec []byte) (decompose.Term, error) {
 			return nil, errors.New("a margin has no columns")
 		}
 		columns = append(columns, w.Columns...)
-		m, err := w.margin(c)
+		m, err := marginOf(&w, c)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +82,7 @@ func (c Classes) decodeTensor(spec []byte) (decompose.Term, error) {
 	return newTensor(j.Call, margins, y), nil
 }
 
-func (w *marginJSON) margin(c Classes) (margin, error) {
+func marginOf(w *marginJSON[json.RawMessage], c Classes) (margin, error) {
 	m := margin{columns: w.Columns, bs: w.BS}
 	var err error
 	d, known := c.find(w.BS)
@@ -103,7 +97,7 @@ func (w *marginJSON) margin(c Classes) (margin, error) {
 		m.surface, err = c.decodeEvaluator(w.BS, w.Basis, len(w.Columns))
 	default:
 		m.bs = ""
-		m.spline, err = readSpline(&smoothJSON{BS: w.BS, Degree: w.Degree, Knots: w.Knots, Basis: w.Basis})
+		m.spline, err = readSpline(&smoothJSON[json.RawMessage]{BS: w.BS, Degree: w.Degree, Knots: w.Knots, Basis: w.Basis})
 	}
 	return m, err
 }

@@ -26,9 +26,11 @@ type thinPlateJSON struct {
 }
 
 // MarshalJSON writes the basis for Decode.
-func (b thinPlate) MarshalJSON() ([]byte, error) {
+func (b thinPlate) MarshalJSON() ([]byte, error) { return json.Marshal(b.json()) }
+
+func (b thinPlate) json() thinPlateJSON {
 	s, p := b.Space(), b.Parameters()
-	return json.Marshal(thinPlateJSON{s.M, s.K, p.Shift, p.Points, p.Weights, p.Scale})
+	return thinPlateJSON{s.M, s.K, p.Shift, p.Points, p.Weights, p.Scale}
 }
 
 func decodeThinPlate(raw json.RawMessage, d int) (Evaluator, error) { return readThinPlate(raw, d) }

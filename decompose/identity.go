@@ -55,10 +55,11 @@ func identify(t Term) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	hashes := map[string]string{"kind": hash([]byte(t.Kind()))}
-	if err := hashFields(hashes, nil, spec); err != nil {
-		return identity{}, fmt.Errorf("its spec is no JSON: %w", err)
+	if !validJSON(spec) {
+		return identity{}, fmt.Errorf("its spec is no JSON: %w", json.Unmarshal(spec, new(any)))
 	}
+	hashes := map[string]string{"kind": hash([]byte(t.Kind()))}
+	hashFields(hashes, nil, trimmed(spec))
 	id, err := json.Marshal(hashes)
 	return identity{spec, string(id)}, err
 }
@@ -70,47 +71,28 @@ func hash(b []byte) string {
 }
 
 // hashFields notes the hash of each value below path that is no object and no short
-// list of objects (such as margins of a tensor product). What is inside others is known to be JSON.
-func hashFields(into map[string]string, path []string, raw json.RawMessage) error {
+// list of objects (such as margins of a tensor product). text is known to be JSON, without spaces around it.
+func hashFields(into map[string]string, path []string, text []byte) {
 	const deepest, longest = 5, 20
-	of := func(name string, value json.RawMessage) error {
-		return hashFields(into, append(slices.Clone(path), name), value)
-	}
-	text := bytes.TrimLeft(raw, " \t\r\n")
+	below := func(name string, value []byte) { hashFields(into, append(slices.Clone(path), name), value) }
 	switch {
 	case len(path) == deepest:
-	case bytes.HasPrefix(text, []byte("{")):
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &fields); err != nil {
-			return err
+	case text[0] == '{':
+		for field := range slices.Chunk(partsOf(text), 2) {
+			var name string
+			_ = json.Unmarshal(field[0], &name) // a string, as all of it is JSON
+			below(name, field[1])
 		}
-		for name, field := range fields {
-			if err := of(name, field); err != nil {
-				return err
+		return
+	case text[0] == '[' && bytes.HasPrefix(trimmed(text[1:]), []byte("{")):
+		if items := partsOf(text); len(items) <= longest {
+			for i, item := range items {
+				below(strconv.Itoa(i+1), item)
 			}
-		}
-		return nil
-	case len(text) > 0 && text[0] == '[' && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("{")):
-		var items []json.RawMessage
-		if err := json.Unmarshal(raw, &items); err != nil {
-			return err
-		}
-		if len(items) > longest {
-			break
-		}
-		for i, item := range items {
-			if err := of(strconv.Itoa(i+1), item); err != nil {
-				return err
-			}
-		}
-		return nil
-	case len(path) == 0:
-		if err := json.Unmarshal(raw, new(any)); err != nil {
-			return err
+			return
 		}
 	}
-	into[strings.Join(path, ".")] = hash(raw)
-	return nil
+	into[strings.Join(path, ".")] = hash(text)
 }
 
 const shareTerms = "terms that each process finds in its own rows are other ones, and eigenvectors (tp, fs) may differ in their last digits between machines: " +

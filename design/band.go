@@ -16,8 +16,9 @@ type Work struct {
 	weighted []float64
 	one      [1]float64
 
-	gathered []float64 // rows of dense columns
-	four     Banded    // rows of codesFours, the codes and values that go with them
+	gathered []float64        // rows of dense columns,
+	to, from []blas64.General // those of several operands
+	four     Banded           // rows of codesFours, the codes and values that go with them
 	codes    []int32
 	scales   []float64
 }

@@ -149,18 +149,24 @@ func (k *Work) cellsGram(c blas64.General, a *Sparse, w []float64) error {
 	return nil
 }
 
-// cellsDense is entriesDense by cells.
-func (k *Work) cellsDense(c blas64.General, a *Sparse, b blas64.General, w []float64) error {
+// cellsDense is entriesDense by cells, of several dense columns.
+func (k *Work) cellsDense(c []blas64.General, a *Sparse, b []blas64.General, w []float64) error {
 	const block = 256 // rows of b side by side: half of the first cache for 10 columns
-	size, q := a.K, b.Cols
+	size, q := a.K, 0
+	for _, b := range b {
+		q += b.Cols
+	}
 	if len(k.gathered) < block*q {
 		k.gathered = kernel.Aligned(block * q)
 	}
 	a.cells.each(a, w, func(from, end int, columns []int32, value, w []float64) {
 		own := k.clean(size * q)
 		for i := from; i < end; i += block {
-			rows := a.cells.row[i:min(i+block, end)]
-			gather(k.gathered, b, rows)
+			rows, first := a.cells.row[i:min(i+block, end)], 0
+			for _, b := range b {
+				gather(k.gathered[first:], q, b, rows)
+				first += b.Cols
+			}
 			var weights []float64
 			if w != nil {
 				weights = w[i-from:]
@@ -168,26 +174,31 @@ func (k *Work) cellsDense(c blas64.General, a *Sparse, b blas64.General, w []flo
 			kernel.AddCross(own, q, value[(i-from)*size:], size, size, k.gathered, q, q, len(rows), weights)
 		}
 		for l, j := range columns {
-			kernel.Add(c.Data[int(j)*c.Stride:][:q], c.Data[int(j)*c.Stride:][:q], own[l*q:][:q])
+			sums := own[l*q:]
+			for _, c := range c {
+				to := c.Data[int(j)*c.Stride:][:c.Cols]
+				kernel.Add(to, to, sums[:c.Cols])
+				sums = sums[c.Cols:]
+			}
 		}
 	})
 	return nil
 }
 
-// gather copies rows of b one behind the other.
-func gather(dst []float64, b blas64.General, rows []int32) {
+// gather copies rows of b to rows that are ldd apart.
+func gather(dst []float64, ldd int, b blas64.General, rows []int32) {
 	switch b.Cols {
 	case 1:
 		for s, i := range rows {
-			dst[s] = b.Data[int(i)*b.Stride]
+			dst[s*ldd] = b.Data[int(i)*b.Stride]
 		}
 	case 2:
 		for s, i := range rows {
-			*(*[2]float64)(dst[2*s:]) = *(*[2]float64)(b.Data[int(i)*b.Stride:])
+			*(*[2]float64)(dst[s*ldd:]) = *(*[2]float64)(b.Data[int(i)*b.Stride:])
 		}
 	default:
 		for s, i := range rows {
-			copy(dst[s*b.Cols:][:b.Cols], b.Data[int(i)*b.Stride:])
+			copy(dst[s*ldd:][:b.Cols], b.Data[int(i)*b.Stride:])
 		}
 	}
 }

@@ -89,6 +89,55 @@ func TestArrangedProducts(t *testing.T) {
 	}
 }
 
+// TestAddCrosses: products with several dense columns at once are those one after the other, arranged or not.
+func TestAddCrosses(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 4))
+	const n = 1500
+	dense := func(q int) design.Dense {
+		m := mat.NewDense(n, q, nil)
+		for i := range m.RawMatrix().Data {
+			m.RawMatrix().Data[i] = r.NormFloat64()
+		}
+		return design.Dense{Dense: m}
+	}
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = r.Float64()
+	}
+	a, b := product(r, n, 8, 4, false), []design.Dense{dense(20), dense(2), dense(1)}
+	for _, arranged := range []bool{false, true} {
+		if arranged {
+			a.Arrange()
+		}
+		for _, w := range [][]float64{nil, weights} {
+			var work design.Work
+			var got, want []*mat.Dense
+			for _, x := range b {
+				_, q := x.Dims()
+				got, want = append(got, mat.NewDense(a.D, q, nil)), append(want, mat.NewDense(a.D, q, nil))
+			}
+			for range 2 { // adds
+				if err := work.AddCrosses(got, a, b, w); err != nil {
+					t.Fatal(err)
+				}
+				for i, x := range b {
+					if err := work.AddCross(want[i], a, x, w); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for i := range b {
+				if !mat.EqualApprox(got[i], want[i], 1e-12) {
+					t.Errorf("arranged %v, weights %v: product %d differs", arranged, w != nil, i)
+				}
+			}
+			if err := work.AddCrosses(got[:1], a, b[1:2], w); err == nil {
+				t.Error("a product of 2 columns went where 20 belong")
+			}
+		}
+	}
+}
+
 // TestArrangeAgain: what Arrange found does not outlive the entries, and rows that begin
 // alike but go on differently are not one cell.
 func TestArrangeAgain(t *testing.T) {

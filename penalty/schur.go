@@ -3,6 +3,7 @@ package penalty
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -26,7 +27,8 @@ import (
 //	tr(A^-1 R_j^2 A^-1 R_k^2)     = sum_ab R_j,a^2 R_k,b^2 ((A_f^-1)_ab^2 + 2 (A_f^-1)_ab Q_a P_b') + tr(H_j K_k)
 //	tr(A^-1 R_j^2 A^-1 S_l), l left = tr(H_j S_l)
 //
-// where a and b are of one group. All of it takes time in proportion to n (m^2 + q^2), m
+// where a and b are of one group. Without penalties on eliminated columns derivatives take T^-1 alone,
+// and P and Q wait for who wants the whole inverse. All of it takes time in proportion to n (m^2 + q^2), m
 // being the size of a group, once for each set of lambdas.
 type schur struct {
 	*eliminated
@@ -41,8 +43,12 @@ type schur struct {
 	rho      []float64     // of left's penalties
 	root     []float64     // R
 	factor   []float64     // L of each group, as gram is stored
-	inverse  []float64     // A_g^-1; made by invert, as all below
-	below    *mat.SymDense // T^-1, in the coordinates of left's overlaps
+	lower    [][]float64   // L^-1 X_f'Wz, by response
+	logDet   float64       // log|A_f|
+	lasting  bool          // factor, lower, Y and T without penalties are what they always are: nothing eliminated has a penalty
+	below    *mat.SymDense // T^-1, in the coordinates of left's overlaps; made by invert
+	expanded bool          // what follows was made after that
+	inverse  []float64     // A_g^-1
 	y, p, pt []float64     // Y, P (once inverted in the coordinates of left's overlaps) and Q = P T^-1: n x q
 	k, h     []*mat.SymDense
 	near     *mat.SymDense // the sum over a and b above, by penalties
@@ -210,7 +216,7 @@ func (e *schur) allocate(s *system) {
 	e.below = mat.NewSymDense(s.q, nil)
 	s.gram = mat.NewSymDense(s.q, nil)
 	for r := range s.responses {
-		e.crosses = append(e.crosses, s.responses[r].cross)
+		e.lower, e.crosses = append(e.lower, make([]float64, n)), append(e.crosses, s.responses[r].cross)
 		s.responses[r].cross = make([]float64, s.q)
 	}
 	e.root, e.of, e.sums = make([]float64, n), make([]float64, n), make([]float64, e.q)
@@ -245,19 +251,8 @@ func (e *schur) setRho(rho []float64) {
 // solve is criterion.solve.
 func (e *schur) solve(c *criterion, rho []float64) (logDet float64, ok bool) {
 	e.setRho(rho)
-	if logDet, ok = e.factorize(); !ok {
+	if !e.lasting && !e.reduce() {
 		return 0, false
-	}
-	subtractGram(e.left.gram, e.base, e.y, e.n())
-	for r := range c.at {
-		z := c.at[r].alpha[:e.n()]
-		copy(z, e.cross[r])
-		e.solveLower(z, 1)
-		cross := e.left.responses[r].cross
-		copy(cross, e.crosses[r])
-		for i, v := range z {
-			kernel.Axpy(cross, e.y[i*e.q:(i+1)*e.q], -v)
-		}
 	}
 	own, ok := e.left.solve(e.rho)
 	if !ok {
@@ -269,13 +264,38 @@ func (e *schur) solve(c *criterion, rho []float64) (logDet float64, ok bool) {
 	for r := range c.at {
 		alpha := c.at[r].alpha
 		copy(alpha[e.n():], e.left.at[r].alpha)
-		for i := range e.n() {
-			alpha[i] -= kernel.Dot(e.y[i*e.q:(i+1)*e.q], alpha[e.n():])
+		for i, v := range e.lower[r] {
+			alpha[i] = v - kernel.Dot(e.y[i*e.q:(i+1)*e.q], alpha[e.n():])
 		}
 		e.solveUpper(alpha[:e.n()], 1)
 	}
-	logDet += own
+	logDet = e.logDet + own
 	return logDet, finite(logDet)
+}
+
+// reduce sets what left is without its penalties, at the roots at hand.
+func (e *schur) reduce() bool {
+	var ok bool
+	if e.logDet, ok = e.factorize(); !ok {
+		return false
+	}
+	subtractGram(e.left.gram, e.base, e.y, e.n())
+	for r, z := range e.lower {
+		copy(z, e.cross[r])
+		e.solveLower(z, 1)
+		cross := e.left.responses[r].cross
+		copy(cross, e.crosses[r])
+		for i, v := range z {
+			kernel.Axpy(cross, e.y[i*e.q:(i+1)*e.q], -v)
+		}
+	}
+	e.lasting = !e.penalised()
+	return true
+}
+
+// penalised tells whether eliminated columns have penalties.
+func (e *schur) penalised() bool {
+	return slices.ContainsFunc(e.members, func(own []int) bool { return own != nil })
 }
 
 // subtractGram sets dst = base - y'y, y of n rows.

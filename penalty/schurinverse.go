@@ -32,6 +32,7 @@ func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	if f.schur == nil {
 		return nil
 	}
+	f.schur.expand() // once: who calls the function may do so several times at once
 	return f.schur.sandwich
 }
 
@@ -62,6 +63,10 @@ func (f *Fit) Shrinkage() *mat.SymDense {
 
 // shrinkage is A^-1 S A^-1.
 func (e *schur) shrinkage() *mat.SymDense {
+	if !e.penalised() {
+		return e.shrinkageOfLeft()
+	}
+	e.expand()
 	squares := make([]float64, e.n())
 	for i, r := range e.root {
 		squares[i] = r * r
@@ -90,6 +95,17 @@ func (e *schur) shrinkage() *mat.SymDense {
 	return out
 }
 
+// shrinkageOfLeft is shrinkage without penalties on eliminated columns: N T^-1 S T^-1 N', S being of the others.
+func (e *schur) shrinkageOfLeft() *mat.SymDense {
+	s := mat.NewSymDense(e.q, nil)
+	e.left.addRoots(s, e.rho)
+	n, inverse := e.outer(), full(e.below)
+	rows, _ := n.Dims()
+	out := mat.NewSymDense(rows, nil)
+	linalg.AddSymmetric(out, transposed(product(n, product(inverse, product(full(s), inverse)))), transposed(n))
+	return out
+}
+
 // addOuter adds U N' + N U' to out, from D m N and N'm N.
 func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
 	inverse := full(e.below)
@@ -105,6 +121,7 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
 
 // outer is N.
 func (e *schur) outer() *mat.Dense {
+	e.expand()
 	n := mat.NewDense(e.n()+len(e.columns), e.q, nil)
 	for i, c := range e.column {
 		kernel.Axpy(n.RawRowView(e.start+c), e.p[i*e.q:(i+1)*e.q], 1/e.d[i])

@@ -9,16 +9,16 @@ import (
 	"github.com/pho-go/pho/internal/linalg"
 )
 
-// invert prepares traces, products and covariances at what solve has factored last.
+// invert prepares traces and products at what solve has factored last.
 func (e *schur) invert() {
 	e.left.invert()
 	e.below.CopySym(e.left.inverse)
 	e.left.middle(e.rho)
-	e.invertGroups()
-	copy(e.p, e.y)
-	e.solveUpper(e.p, e.q)
-	e.left.intoInner(e.p, e.n())
-	e.timesInverse()
+	e.expanded = false
+	if !e.penalised() {
+		return
+	}
+	e.expand()
 	weights := make([]float64, e.n())
 	for j, own := range e.members {
 		if own == nil {
@@ -32,6 +32,19 @@ func (e *schur) invert() {
 		weightedGram(e.h[j], e.pt, weights)
 	}
 	e.sumNear()
+}
+
+// expand makes what the inverse of all columns takes, unless it is there.
+func (e *schur) expand() {
+	if e.expanded {
+		return
+	}
+	e.invertGroups()
+	copy(e.p, e.y)
+	e.solveUpper(e.p, e.q)
+	e.left.intoInner(e.p, e.n())
+	e.timesInverse()
+	e.expanded = true
 }
 
 // timesInverse sets Q = P T^-1.
@@ -61,9 +74,6 @@ func (c *criterion) intoInner(x []float64, n int) {
 
 // sumNear adds up what groups have in tr(A^-1 R_j^2 A^-1 R_k^2).
 func (e *schur) sumNear() {
-	if e.near == nil {
-		return
-	}
 	e.near.Zero()
 	k := len(e.members)
 	sums := make([]float64, k*k)

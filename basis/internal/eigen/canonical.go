@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Eigenvectors are not determined by their matrix: one may be turned to its negative,
@@ -54,10 +56,10 @@ func rotation(v *mat.Dense) *mat.Dense {
 				w.Set(i, j, 2*r.Float64()-1)
 			}
 		}
-		var wv mat.Dense
-		wv.Mul(w.T(), v)
+		wv, columns := mat.NewDense(c, c, nil), v.RawMatrix()
+		kernel.AddCross(wv.RawMatrix().Data, c, w.RawMatrix().Data, c, c, columns.Data, columns.Stride, c, n, nil)
 		var pivot float64
-		if q, pivot = rowsOrthonormal(&wv); pivot > least*scale {
+		if q, pivot = rowsOrthonormal(wv); pivot > least*scale {
 			break
 		}
 	}
@@ -105,10 +107,10 @@ func canonicalPairs(values []float64, v *mat.Dense, edge, k int) (*mat.SymDense,
 		if from <= edge && edge < to {
 			keep -= all - k
 		}
-		var image mat.Dense
-		image.Mul(own, q)
+		image := mat.NewDense(n, to-from, nil)
+		kernel.Gemm(image.RawMatrix().Data, own.RawMatrix().Data, q.RawMatrix().Data, n, to-from, to-from)
 		for i := range keep {
-			u.SetCol(at+i, mat.Col(nil, i, &image))
+			u.SetCol(at+i, mat.Col(nil, i, image))
 			for j := i; j < keep; j++ {
 				sum := 0.0
 				for l := from; l < to; l++ {

@@ -61,3 +61,40 @@ func TestLeadingEigenpairs(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeSpace: pairs that take all vectors, whose number is no multiple of the block's, and ones that the first
+// block spans.
+func TestWholeSpace(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	const n, k = 101, 33
+	dense, few := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			dense.SetSym(i, j, r.NormFloat64())
+		}
+	}
+	few.SetSym(2, 7, 3)
+	for name, e := range map[string]*mat.SymDense{"dense": dense, "rank 2": few, "zero": mat.NewSymDense(n, nil)} {
+		var d mat.EigenSym
+		d.Factorize(e, false)
+		all := d.Values(nil)
+		values, u, err := krylov(Product(e), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, at := range largest(all, k) {
+			if math.Abs(values[j]-all[at]) > 1e-12*math.Abs(all[n-1]) {
+				t.Errorf("%s: eigenvalue %d is %v, want %v", name, j, values[j], all[at])
+			}
+		}
+		var uu mat.Dense
+		uu.Mul(u.T(), u)
+		for i := range k {
+			for j := range k {
+				if want := map[bool]float64{true: 1}[i == j]; math.Abs(uu.At(i, j)-want) > 1e-12 {
+					t.Fatalf("%s: vectors %d and %d have product %v", name, i, j, uu.At(i, j))
+				}
+			}
+		}
+	}
+}

@@ -184,7 +184,11 @@ func (r *Rows) mapped(dst []float64, m blas64.General, i int) {
 // timesCubicNorms multiplies norm by the 1-norms of rows of four values times m, all but those that
 // go around a circle at once.
 func (r *Rows) timesCubicNorms(norm []float64, m blas64.General) {
-	mapped := make([]float64, min(block, len(norm))*m.Cols)
+	var few [16 * block]float64 // for calls are of few rows, too
+	mapped := few[:]
+	if len(mapped) < block*m.Cols {
+		mapped = make([]float64, block*m.Cols)
+	}
 	for i := 0; i < len(norm); {
 		n := min(block, len(norm)-i)
 		done := kernel.MulBandRows(mapped, m.Cols, r.First[i:i+n], r.Value[i*kernel.Band:(i+n)*kernel.Band], m.Data, m.Stride, m.Rows, m.Cols)

@@ -3,7 +3,6 @@ package moments
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -56,7 +55,9 @@ type Chunk struct {
 	coded   []bool       // of joined bases: codes so far, whose own products are a diagonal
 	panel   panel
 	work    design.Work
-	part    mat.Dense // products of a panel that are needed twice
+	part    mat.Dense      // products of a panel that are needed twice
+	with    []design.Dense // of products that are added up together, and where they go
+	to      []*mat.Dense
 
 	stack *stack // with Layout.Factor, instead of all of the above but the counts
 }
@@ -361,6 +362,9 @@ func (b *Chunk) flush() error {
 		if _, codes := x[q.a].(*design.Codes); q.a == q.b && !codes {
 			b.coded[q.a] = false
 		}
+		if together(x[q.a], x[q.b]) {
+			continue
+		}
 		if err := b.work.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
 			return fmt.Errorf("moments: columns from %d and from %d: %w", q.offA, q.offB, err)
 		}
@@ -369,7 +373,7 @@ func (b *Chunk) flush() error {
 		if p.idle[u] {
 			continue
 		}
-		if err := b.addResponses(u, c, w, r); err != nil {
+		if err := b.addResponses(u, c, x, w, r); err != nil {
 			return fmt.Errorf("moments: columns from %d: %w", p.off[u], err)
 		}
 	}
@@ -384,25 +388,5 @@ func (b *Chunk) flush() error {
 		}
 	}
 	p.n, p.unit = 0, true
-	return nil
-}
-
-// addResponses adds the products of joined basis u with the responses. The last of
-// these is 1: of banded or sparse rows without weights that product is the columns' sums too.
-func (b *Chunk) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
-	a := slices.Index(b.panel.of, u)
-	if !b.panel.unit || !b.later(a) {
-		return b.work.AddTMul(b.rViews[u], c, w, r.Dense)
-	}
-	b.part.Reset()
-	b.part.ReuseAs(b.rViews[u].Dims())
-	if err := b.work.AddTMul(&b.part, c, nil, r.Dense); err != nil {
-		return err
-	}
-	b.rViews[u].Add(b.rViews[u], &b.part)
-	sums := b.sums(a)
-	for j := range sums {
-		sums[j] += b.part.At(j, b.layout.Responses)
-	}
 	return nil
 }

@@ -60,29 +60,33 @@ func (b *Chunk) centre(m *Moments) {
 		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
-	for n, q := range b.pairs {
+	for at := 0; at < len(b.pairs); {
+		q, below := b.pairs[at], b.below[at]
+		end := q.offB + q.dimB
+		for at++; at < len(b.pairs) && !below && !b.below[at] && b.pairs[at].a == q.a && b.pairs[at].offB == end; at++ { // neighbours in a row
+			end += b.pairs[at].dimB
+		}
 		if q.a == q.b {
 			m.open[q.a] = q.dimA > 1 && b.coded[b.panel.of[q.a]]
 		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := xr.Data[i*xr.Stride+resp]
-			from, to := q.offB, q.offB+q.dimB
+			from := q.offB
 			if q.a == q.b {
 				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
-				from = i + 1
-				if m.open[q.a] {
-					continue
+				if from = i + 1; m.open[q.a] {
+					from = q.offB + q.dimB
 				}
 			}
-			dst := c.Data[i*c.Stride:][from:to]
-			mean := d[from:to][:len(dst)]
-			if b.below[n] {
+			dst := c.Data[i*c.Stride:][from:end]
+			mean := d[from:end]
+			if below {
 				for l := range dst {
 					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
 				}
 				continue
 			}
-			copy(dst, xx.Data[i*xx.Stride:][from:to])
+			copy(dst, xx.Data[i*xx.Stride:][from:end])
 			kernel.Axpy(dst, mean, -s)
 		}
 	}

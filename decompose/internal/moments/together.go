@@ -1,0 +1,43 @@
+package moments
+
+import (
+	"slices"
+
+	"github.com/pho-go/pho/design"
+)
+
+// together tells whether the product of two joined bases is added up with that of the first one and the
+// responses: rows of sparse columns are brought together by cells for both at once.
+func together(a, b design.Columns) bool {
+	_, sparse := a.(*design.Sparse)
+	_, dense := b.(design.Dense)
+	return sparse && dense
+}
+
+// addResponses adds the products of joined basis u with the responses, and what goes together with them. The
+// last of the responses is 1: of banded or sparse rows without weights that product is the columns' sums too.
+func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []float64, r design.Dense) error {
+	b.to, b.with = b.to[:0], b.with[:0]
+	for i, q := range b.joined {
+		if q.a == u && together(c, x[q.b]) {
+			b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
+		}
+	}
+	a := slices.Index(b.panel.of, u)
+	if !b.panel.unit || !b.later(a) {
+		b.to, b.with = append(b.to, b.rViews[u]), append(b.with, r)
+		return b.work.AddCrosses(b.to, c, b.with, w)
+	}
+	b.part.Reset()
+	b.part.ReuseAs(b.rViews[u].Dims())
+	b.to, b.with = append(b.to, &b.part), append(b.with, r)
+	if err := b.work.AddCrosses(b.to, c, b.with, nil); err != nil {
+		return err
+	}
+	b.rViews[u].Add(b.rViews[u], &b.part)
+	sums := b.sums(a)
+	for j := range sums {
+		sums[j] += b.part.At(j, b.layout.Responses)
+	}
+	return nil
+}
