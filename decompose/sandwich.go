@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/linalg"
 )
 
@@ -164,20 +165,16 @@ func (p *sandwichPlan) close(b *bandSums) {
 	}
 }
 
-// covariance is V, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
+// covariance is V, in the memory of m, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
 func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustCovariance {
 	p := len(s.centre)
 	shift := mat.NewVecDense(p, nil) // of the sums' own means from the centre
 	for j, c := range s.centre {
 		shift.SetVec(j, m.Mean[j]-c)
 	}
-	middle := mat.NewSymDense(p, nil)
-	middle.SymRankOne(m.XX, m.SumW, shift)
-	out := &robustCovariance{cov: s.around(middle), intercept: make([]float64, p)}
-	out.cov.ScaleSym(1/s.unit, out.cov)
-	if bias != nil {
-		out.cov.AddSym(out.cov, bias)
-	}
+	about(m.XX, m.SumW, shift.RawVector().Data, 1/s.unit)
+	out := &robustCovariance{cov: s.around(m.XX), intercept: make([]float64, p)}
+	out.add(bias)
 	cross := mat.NewVecDense(p, out.intercept)
 	cross.MulVec(s.c, shift)
 	cross.ScaleVec(m.SumW/(s.unit*s.sumW), cross)
@@ -185,7 +182,31 @@ func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustC
 	return out
 }
 
-// around is A^-1 m A^-1.
+// about turns products about the mean into those about a point, shift from the mean, times unit.
+func about(xx *mat.SymDense, sumW float64, shift []float64, unit float64) {
+	raw := xx.RawSymmetric()
+	linalg.EachRow(raw.N, func(i int) {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
+		f := sumW * shift[i]
+		for j, s := range shift[i:] {
+			row[j] = unit * (row[j] + f*s)
+		}
+	})
+}
+
+// add adds what smoothing adds; nil: nothing.
+func (c *robustCovariance) add(bias *mat.SymDense) {
+	if bias == nil {
+		return
+	}
+	to, from := c.cov.RawSymmetric(), bias.RawSymmetric()
+	linalg.EachRow(to.N, func(i int) {
+		row := to.Data[i*to.Stride+i : i*to.Stride+to.N]
+		kernel.Add(row, row, from.Data[i*from.Stride+i:][:len(row)])
+	})
+}
+
+// around is A^-1 m A^-1; it uses up m.
 func (s *sandwichOf) around(m *mat.SymDense) *mat.SymDense {
 	if s.sandwich != nil {
 		return s.sandwich(m)
