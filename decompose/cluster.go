@@ -164,8 +164,8 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 	levels := mat.NewVecDense(g, level)
 	products.MulVec(u.T(), levels)
 	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.c, &products)
-	cross.ScaleVec(factor/s.sumW, cross)
+	cross.MulVec(s.cov, &products)
+	cross.ScaleVec(factor/(s.sumW*s.phi), cross)
 	out.variance = factor * mat.Dot(levels, levels) / (s.sumW * s.sumW)
 	return out
 }

@@ -36,9 +36,9 @@ type sandwichPlan struct {
 type sandwichOf struct {
 	terms    []int // index of each term's columns
 	dims     []int
-	c        *mat.SymDense                       // A^-1
+	cov      *mat.SymDense                       // phi A^-1
 	sandwich func(m *mat.SymDense) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
-	form     *design.Quadratic
+	form     *design.Quadratic                   // of cov
 	layout   moments.Layout
 	constant float64   // leverage of the intercept for w = 1
 	centre   []float64 // of the columns in the projection: their means, or zeros
@@ -66,11 +66,10 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 	some := false
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
-		c := d.inverse()
-		if c == nil || !(d.sumW > 0) {
+		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], c: c, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
+		s := &sandwichOf{terms: at[k], cov: d.cov, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
@@ -85,7 +84,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		}
 		s.layout.Predictors, s.layout.Responses = [][]int{bases}, 1
 		var err error
-		if s.form, err = design.NewQuadratic(s.dims, c, s.centre); err != nil {
+		if s.form, err = design.NewQuadraticIn(s.dims, s.cov, s.centre); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
 		p.predictors[k] = s
@@ -176,8 +175,8 @@ func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustC
 	out := &robustCovariance{cov: s.around(m.XX), intercept: make([]float64, p)}
 	out.add(bias)
 	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.c, shift)
-	cross.ScaleVec(m.SumW/(s.unit*s.sumW), cross)
+	cross.MulVec(s.cov, shift)
+	cross.ScaleVec(m.SumW/(s.unit*s.sumW*s.phi), cross)
 	out.variance = m.SumW / (s.unit * s.sumW * s.sumW)
 	return out
 }
@@ -211,7 +210,9 @@ func (s *sandwichOf) around(m *mat.SymDense) *mat.SymDense {
 	if s.sandwich != nil {
 		return s.sandwich(m)
 	}
-	return linalg.Sandwich(s.c, m)
+	v := linalg.Sandwich(s.cov, m)
+	v.ScaleSym(1/(s.phi*s.phi), v)
+	return v
 }
 
 // sandwichWorker forms the sums of one worker's chunks.
@@ -290,12 +291,12 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 	return nil
 }
 
-// summands turns the quadratic forms in w.h into the weights in w.s.
+// summands turns the quadratic forms in w.h, phi times those of A^-1, into the weights in w.s.
 func (w *sandwichWorker) summands(k int, r, weights []float64) {
 	s, root := w.plan.predictors[k], math.Sqrt(w.plan.predictors[k].unit)
 	for i, r := range r {
 		wi := weight(weights, i)
-		h := math.Max(wi*(s.constant+w.h[i]), 0)
+		h := math.Max(wi*(s.constant+w.h[i]/s.phi), 0)
 		left := 1 - h
 		sum := 0.0
 		if left > 1e-9 { // nothing but rounding is left of the others
@@ -311,7 +312,7 @@ func (w *sandwichWorker) summands(k int, r, weights []float64) {
 }
 
 // pin notes the terms that row i of w.x pins: those with a quarter of its leverage, which
-// is x_j'[A^-1 x]_j of term j.
+// is x_j'[A^-1 x]_j of term j (all times phi).
 func (w *sandwichWorker) pin(k, i int) {
 	s := w.plan.predictors[k]
 	x := mat.NewVecDense(len(s.centre), nil)
@@ -322,7 +323,7 @@ func (w *sandwichWorker) pin(k, i int) {
 	}
 	x.SubVec(x, mat.NewVecDense(len(s.centre), s.centre))
 	var cx mat.VecDense
-	cx.MulVec(s.c, x)
+	cx.MulVec(s.cov, x)
 	at = 0
 	total := w.h[i]
 	for j, d := range s.dims {

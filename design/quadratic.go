@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
@@ -16,13 +17,25 @@ type Quadratic struct {
 	dims   []int
 	starts []int
 	c      *mat.Dense // both triangles
-	data   []float64  // of c
+	data   []float64  // of c,
+	stride int        // from row to row
 	mean   []float64
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
 // mean (p; nil: zeros) is kept and must not change.
 func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
+	if c != nil && !c.IsEmpty() {
+		own := mat.NewSymDense(c.SymmetricDim(), nil)
+		own.CopySym(c)
+		c = own
+	}
+	return NewQuadraticIn(dims, c, mean)
+}
+
+// NewQuadraticIn is NewQuadratic in the memory of c, which must not change either: what gonum does
+// not read of it, the lower triangle, is overwritten.
+func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
 	q := &Quadratic{dims: dims, mean: mean, starts: []int{0}}
 	p := 0
 	for _, d := range dims {
@@ -37,13 +50,10 @@ func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, erro
 	}
 	q.c = &mat.Dense{}
 	if p > 0 {
-		from := c.RawSymmetric()
-		q.data = make([]float64, p*p)
-		for i := range p {
-			copy(q.data[i*p+i:(i+1)*p], from.Data[i*from.Stride+i:])
-		}
-		kernel.AddGram(q.data, p, nil, 0, p, 0, nil) // the lower triangle
-		q.c = mat.NewDense(p, p, q.data)
+		raw := c.RawSymmetric()
+		q.data, q.stride = raw.Data, raw.Stride
+		kernel.AddGram(q.data, q.stride, nil, 0, p, 0, nil) // the lower triangle
+		q.c.SetRawMatrix(blas64.General{Rows: p, Cols: p, Stride: q.stride, Data: q.data})
 	}
 	return q, nil
 }
@@ -272,7 +282,7 @@ func (k *QuadraticWork) addSingle(dst []float64, l int) {
 		dst[i] += value[i] * (k.linear[j] + 2*half + value[i]*row[j])
 	}
 	for _, f := range k.band.list[:k.band.count] {
-		f.addRows(dst, k.of.data, len(k.of.mean), index, value)
+		f.addRows(dst, k.of.data, k.of.stride, index, value)
 	}
 	if k.width > 0 {
 		k.dots = grown(k.dots, n)
@@ -284,7 +294,7 @@ func (k *QuadraticWork) addSingle(dst []float64, l int) {
 	}
 }
 
-func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*len(k.of.mean):][:len(k.of.mean)] }
+func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*k.of.stride:][:len(k.of.mean)] }
 
 // gathered is the sum of value times row at index.
 func gathered(row []float64, index []int32, value []float64) float64 {

@@ -134,8 +134,12 @@ func TestQuadratic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work := q.Work()
-		for range 2 { // the memory of the first call does not show in the second
+		in, err := design.NewQuadraticIn(dims, within(c), mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		work, inWork := q.Work(), in.Work()
+		for _, work := range []*design.QuadraticWork{work, work, inWork} { // the memory of the first call does not show in the second
 			if err := work.Rows(dst, x); err != nil {
 				t.Fatal(err)
 			}
@@ -146,6 +150,21 @@ func TestQuadratic(t *testing.T) {
 			}
 		}
 	}
+}
+
+// within is c inside a larger matrix.
+func within(c *mat.SymDense) *mat.SymDense {
+	if c == nil {
+		return nil
+	}
+	p := c.SymmetricDim()
+	larger := mat.NewSymDense(p+3, nil)
+	for i := range p {
+		for j := i; j < p; j++ {
+			larger.SetSym(2+i, 2+j, c.At(i, j))
+		}
+	}
+	return larger.SliceSym(2, 2+p).(*mat.SymDense)
 }
 
 // TestQuadraticRowByRow: a row's bits hang neither on the rows around it nor on what of them was alike.

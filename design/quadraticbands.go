@@ -104,16 +104,16 @@ func (k *QuadraticWork) addBands(dst []float64) {
 		return
 	}
 	w.part = grown(w.part, len(dst))
-	off, c, p := w.part, k.of.data, len(k.of.mean)
+	off, c, stride, p := w.part, k.of.data, k.of.stride, len(k.of.mean)
 	clear(off)
 	for b, own := range list {
 		for _, other := range list[:b] {
-			kernel.AddBilinear(off, c, p, p, p, own.first, own.value, other.first, other.value)
+			kernel.AddBilinear(off, c, stride, p, p, own.first, own.value, other.first, other.value)
 		}
 	}
 	kernel.Axpy(dst, off, 2)
 	for _, own := range list {
-		kernel.AddBilinear(dst, c, p, p, p, own.first, own.value, own.first, own.value)
+		kernel.AddBilinear(dst, c, stride, p, p, own.first, own.value, own.first, own.value)
 		kernel.MulBand(off, own.first, own.value, k.linear)
 		kernel.Add(dst, dst, off)
 		if k.width > 0 {
@@ -131,10 +131,10 @@ func (k *QuadraticWork) addAcross(dst []float64, s formBand) {
 	kernel.Add(dst, dst, k.dots)
 }
 
-// addRows adds the products of the bands with twice factors of rows of c (row length p).
-func (f *formBand) addRows(dst, c []float64, p int, row []int32, factor []float64) {
+// addRows adds the products of the bands with twice factors of rows of c.
+func (f *formBand) addRows(dst, c []float64, stride int, row []int32, factor []float64) {
 	for i, first := range f.first {
-		dst[i] += 2 * factor[i] * dot4((*[4]float64)(c[int(row[i])*p+int(first):]), (*[4]float64)(f.value[4*i:]))
+		dst[i] += 2 * factor[i] * dot4((*[4]float64)(c[int(row[i])*stride+int(first):]), (*[4]float64)(f.value[4*i:]))
 	}
 }
 
