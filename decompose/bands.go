@@ -90,16 +90,8 @@ func (c *robustCovariance) byMeans(mean []float64) {
 	c.variance = math.Max(mat.Dot(v, m), 0)
 }
 
-// inverse is A^-1 = (X'WX + S)^-1 in raw coordinates; nil where there is no covariance or
-// no remainder.
-func (d *Predictor) inverse() *mat.SymDense {
-	if d.cov == nil || !(d.Scale > 0) || d.apart() {
-		return nil
-	}
-	c := mat.NewSymDense(d.cov.SymmetricDim(), nil)
-	c.ScaleSym(1/d.Scale, d.cov)
-	return c
-}
+// sandwiched tells whether there are a covariance, a remainder and rows of weight.
+func (d *Predictor) sandwiched() bool { return d.cov != nil && d.Scale > 0 && d.sumW > 0 && !d.apart() }
 
 // finiteSym tells whether all entries are finite.
 func finiteSym(s *mat.SymDense) error {

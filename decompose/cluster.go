@@ -159,15 +159,13 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 	middle := mat.NewSymDense(p, nil)
 	middle.SymOuterK(factor, u.T())
 	out := &robustCovariance{cov: s.around(middle), intercept: make([]float64, p)}
-	if bias != nil {
-		out.cov.AddSym(out.cov, bias)
-	}
+	out.add(bias)
 	var products mat.VecDense
 	levels := mat.NewVecDense(g, level)
 	products.MulVec(u.T(), levels)
 	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.c, &products)
-	cross.ScaleVec(factor/s.sumW, cross)
+	cross.MulVec(s.cov, &products)
+	cross.ScaleVec(factor/(s.sumW*s.phi), cross)
 	out.variance = factor * mat.Dot(levels, levels) / (s.sumW * s.sumW)
 	return out
 }

@@ -17,7 +17,7 @@ func (r *Result) Judge() { r.judge() }
 
 // MeanSquaredError is that of term j of predictor k.
 func (r *Result) MeanSquaredError(k, j int) float64 {
-	return r.Predictors[k].meanSquaredError(j, r.sum.Total().Predictor(k).Covariance)
+	return r.Predictors[k].meanSquaredError(j, r.sum.Total().Predictor(k).Products)
 }
 
 // Covariances are those of predictor k's raw coefficients, of the projection and of the

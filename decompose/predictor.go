@@ -311,7 +311,7 @@ func (s *solver) verdicts(context.Context) error {
 	if s.hierarchy != nil {
 		d.judging.margins = s.nesting.Margins
 	}
-	d.judge(s.columns.Covariance)
+	d.judge(s.columns.Products)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/linalg"
 )
 
@@ -35,9 +36,9 @@ type sandwichPlan struct {
 type sandwichOf struct {
 	terms    []int // index of each term's columns
 	dims     []int
-	c        *mat.SymDense                       // A^-1
+	cov      *mat.SymDense                       // phi A^-1
 	sandwich func(m *mat.SymDense) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
-	form     *design.Quadratic
+	form     *design.Quadratic                   // of cov
 	layout   moments.Layout
 	constant float64   // leverage of the intercept for w = 1
 	centre   []float64 // of the columns in the projection: their means, or zeros
@@ -65,11 +66,10 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 	some := false
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
-		c := d.inverse()
-		if c == nil || !(d.sumW > 0) {
+		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], c: c, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
+		s := &sandwichOf{terms: at[k], cov: d.cov, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
@@ -84,7 +84,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		}
 		s.layout.Predictors, s.layout.Responses = [][]int{bases}, 1
 		var err error
-		if s.form, err = design.NewQuadratic(s.dims, c, s.centre); err != nil {
+		if s.form, err = design.NewQuadraticIn(s.dims, s.cov, s.centre); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
 		p.predictors[k] = s
@@ -164,33 +164,55 @@ func (p *sandwichPlan) close(b *bandSums) {
 	}
 }
 
-// covariance is V, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
+// covariance is V, in the memory of m, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
 func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustCovariance {
 	p := len(s.centre)
 	shift := mat.NewVecDense(p, nil) // of the sums' own means from the centre
 	for j, c := range s.centre {
 		shift.SetVec(j, m.Mean[j]-c)
 	}
-	middle := mat.NewSymDense(p, nil)
-	middle.SymRankOne(m.XX, m.SumW, shift)
-	out := &robustCovariance{cov: s.around(middle), intercept: make([]float64, p)}
-	out.cov.ScaleSym(1/s.unit, out.cov)
-	if bias != nil {
-		out.cov.AddSym(out.cov, bias)
-	}
+	about(m.XX, m.SumW, shift.RawVector().Data, 1/s.unit)
+	out := &robustCovariance{cov: s.around(m.XX), intercept: make([]float64, p)}
+	out.add(bias)
 	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.c, shift)
-	cross.ScaleVec(m.SumW/(s.unit*s.sumW), cross)
+	cross.MulVec(s.cov, shift)
+	cross.ScaleVec(m.SumW/(s.unit*s.sumW*s.phi), cross)
 	out.variance = m.SumW / (s.unit * s.sumW * s.sumW)
 	return out
 }
 
-// around is A^-1 m A^-1.
+// about turns products about the mean into those about a point, shift from the mean, times unit.
+func about(xx *mat.SymDense, sumW float64, shift []float64, unit float64) {
+	raw := xx.RawSymmetric()
+	linalg.EachRow(raw.N, func(i int) {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
+		f := sumW * shift[i]
+		for j, s := range shift[i:] {
+			row[j] = unit * (row[j] + f*s)
+		}
+	})
+}
+
+// add adds what smoothing adds; nil: nothing.
+func (c *robustCovariance) add(bias *mat.SymDense) {
+	if bias == nil {
+		return
+	}
+	to, from := c.cov.RawSymmetric(), bias.RawSymmetric()
+	linalg.EachRow(to.N, func(i int) {
+		row := to.Data[i*to.Stride+i : i*to.Stride+to.N]
+		kernel.Add(row, row, from.Data[i*from.Stride+i:][:len(row)])
+	})
+}
+
+// around is A^-1 m A^-1; it uses up m.
 func (s *sandwichOf) around(m *mat.SymDense) *mat.SymDense {
 	if s.sandwich != nil {
 		return s.sandwich(m)
 	}
-	return linalg.Sandwich(s.c, m)
+	v := linalg.Sandwich(s.cov, m)
+	v.ScaleSym(1/(s.phi*s.phi), v)
+	return v
 }
 
 // sandwichWorker forms the sums of one worker's chunks.
@@ -269,12 +291,12 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 	return nil
 }
 
-// summands turns the quadratic forms in w.h into the weights in w.s.
+// summands turns the quadratic forms in w.h, phi times those of A^-1, into the weights in w.s.
 func (w *sandwichWorker) summands(k int, r, weights []float64) {
 	s, root := w.plan.predictors[k], math.Sqrt(w.plan.predictors[k].unit)
 	for i, r := range r {
 		wi := weight(weights, i)
-		h := math.Max(wi*(s.constant+w.h[i]), 0)
+		h := math.Max(wi*(s.constant+w.h[i]/s.phi), 0)
 		left := 1 - h
 		sum := 0.0
 		if left > 1e-9 { // nothing but rounding is left of the others
@@ -290,7 +312,7 @@ func (w *sandwichWorker) summands(k int, r, weights []float64) {
 }
 
 // pin notes the terms that row i of w.x pins: those with a quarter of its leverage, which
-// is x_j'[A^-1 x]_j of term j.
+// is x_j'[A^-1 x]_j of term j (all times phi).
 func (w *sandwichWorker) pin(k, i int) {
 	s := w.plan.predictors[k]
 	x := mat.NewVecDense(len(s.centre), nil)
@@ -301,7 +323,7 @@ func (w *sandwichWorker) pin(k, i int) {
 	}
 	x.SubVec(x, mat.NewVecDense(len(s.centre), s.centre))
 	var cx mat.VecDense
-	cx.MulVec(s.c, x)
+	cx.MulVec(s.cov, x)
 	at = 0
 	total := w.h[i]
 	for j, d := range s.dims {

@@ -10,7 +10,7 @@ import (
 // (n; nil means ones). The result depends on nothing but the operands and, if
 // either is dense or banded, on the machine's vector instructions. Rows are summed
 // in row order, so that it does not matter where a sequence of rows was cut into
-// calls; but with banded or arranged columns each call sums its own rows first.
+// calls; but with banded or arranged columns, and of codes with themselves, each call sums its own rows first.
 //
 // If a == b only one triangle is computed and the other is its copy: dst must
 // be symmetric on entry and is exactly symmetric on return. dst may not overlap
@@ -61,6 +61,9 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 	case *Codes:
 		switch b := b.(type) {
 		case *Codes:
+			if a == b && a.D <= len(a.Code) {
+				return k.codesGram(c, a, w)
+			}
 			return table(c, a, b, w)
 		case *Sparse:
 			if b.inFours() {

@@ -114,6 +114,24 @@ func table(c blas64.General, a, b *Codes, w []float64) error {
 	return nil
 }
 
+// codesGram is table of a code with itself, whose sums stand next to each other first: on the
+// diagonal of a large matrix each is on a page of its own.
+func (k *Work) codesGram(c blas64.General, a *Codes, w []float64) error {
+	sums := k.clean(a.D)
+	for i, j := range a.Code {
+		if uint(j) < uint(a.D) {
+			v := at(a.Value, i)
+			sums[j] += weight(w, i) * v * v
+		} else if j >= 0 {
+			return indexError("coded", i, j, a.D)
+		}
+	}
+	for j, v := range sums {
+		c.Data[j*c.Stride+j] += v
+	}
+	return nil
+}
+
 // entriesEntries adds the ka*kb products of each row.
 func entriesEntries(c blas64.General, a, b entries, w []float64) error {
 	for i := range a.rows() {

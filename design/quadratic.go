@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
@@ -16,13 +17,25 @@ type Quadratic struct {
 	dims   []int
 	starts []int
 	c      *mat.Dense // both triangles
-	data   []float64  // of c
+	data   []float64  // of c,
+	stride int        // from row to row
 	mean   []float64
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
 // mean (p; nil: zeros) is kept and must not change.
 func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
+	if c != nil && !c.IsEmpty() {
+		own := mat.NewSymDense(c.SymmetricDim(), nil)
+		own.CopySym(c)
+		c = own
+	}
+	return NewQuadraticIn(dims, c, mean)
+}
+
+// NewQuadraticIn is NewQuadratic in the memory of c, which must not change either: what gonum does
+// not read of it, the lower triangle, is overwritten.
+func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
 	q := &Quadratic{dims: dims, mean: mean, starts: []int{0}}
 	p := 0
 	for _, d := range dims {
@@ -37,13 +50,10 @@ func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, erro
 	}
 	q.c = &mat.Dense{}
 	if p > 0 {
-		from := c.RawSymmetric()
-		q.data = make([]float64, p*p)
-		for i := range p {
-			copy(q.data[i*p+i:(i+1)*p], from.Data[i*from.Stride+i:])
-		}
-		kernel.AddGram(q.data, p, nil, 0, p, 0, nil) // the lower triangle
-		q.c = mat.NewDense(p, p, q.data)
+		raw := c.RawSymmetric()
+		q.data, q.stride = raw.Data, raw.Stride
+		kernel.AddGram(q.data, q.stride, nil, 0, p, 0, nil) // the lower triangle
+		q.c.SetRawMatrix(blas64.General{Rows: p, Cols: p, Stride: q.stride, Data: q.data})
 	}
 	return q, nil
 }
@@ -74,16 +84,14 @@ type QuadraticWork struct {
 	means  []float64  // of the only basis that is dense, again and again
 	prod   []float64
 	dots   []float64 // of rows
-	entry  []int32   // the columns of one entry of each row
 	width  int       // of rows
 
-	// Of each row, if it has single entries: the first columns and the four values of its
-	// cubic bands, then the columns and the values of single entries, which are fewer where a
-	// code is negative.
-	bands, singles int
-	first, index   []int32
-	run, value     []float64
-	count          []int
+	// The columns and values of single entries: the first ones of all rows, the second ones and so
+	// on. Where codes are negative the last ones are 0.
+	singles int
+	index   []int32
+	value   []float64
+	count   []int // of each row
 }
 
 // quadraticPanel is a run of columns of the upper triangle: C there, 2C below.
@@ -118,7 +126,7 @@ func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
 	k.classify(x)
 	k.fill(x, len(dst))
 	k.addDense(dst)
-	k.addEntries(dst, x)
+	k.addEntries(dst)
 	return nil
 }
 
@@ -179,7 +187,7 @@ func (k *QuadraticWork) prepare() {
 		}
 		k.width += hi - lo
 	}
-	k.linear, k.dense, k.shift, k.cross, k.means, k.band.across, k.cells.forms = nil, nil, 0, nil, nil, nil, nil
+	k.linear, k.dense, k.shift, k.cross, k.means, k.cells.forms = nil, nil, 0, nil, nil, nil
 	if some {
 		var cm mat.VecDense
 		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
@@ -242,71 +250,51 @@ func (k *QuadraticWork) addDense(dst []float64) {
 
 // addEntries adds the terms with entries: those of bands a pair of bases after the other,
 // of all rows, the others row by row.
-func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
+func (k *QuadraticWork) addEntries(dst []float64) {
 	if k.linear == nil {
 		return
 	}
 	kernel.Axpy(dst, k.ones(len(dst)), k.shift)
-	k.addBands(dst, x)
+	k.addBands(dst)
 	if k.cells.basis >= 0 {
 		k.addCells(dst)
 	}
-	if k.singles == 0 {
-		return
+	for l := range k.singles {
+		k.addSingle(dst, l)
 	}
-	for i := range dst {
-		first, run := k.first[i*k.bands:][:k.bands], k.run[4*i*k.bands:][:4*k.bands]
-		index, value := k.index[i*k.singles:][:k.count[i]], k.value[i*k.singles:][:k.count[i]]
-		sum := 0.0
-		for l, j := range index {
-			row := k.row(int(j))
-			v := k.linear[j] + 2*(gathered(row, index[:l], value[:l])+banded(row, first, run)) + value[l]*row[j]
-			if b := k.cells.basis; b >= 0 {
-				index, value := k.cells.entries(i)
-				v += 2 * gathered(row[k.of.starts[b]:], index, value)
-			}
-			sum += value[l] * v
+}
+
+// addSingle adds the products of each row's single entry l with itself, with those before it, with
+// the mean and with the other columns.
+func (k *QuadraticWork) addSingle(dst []float64, l int) {
+	n := len(dst)
+	index, value := k.index[l*n:][:n], k.value[l*n:][:n]
+	for i, j := range index {
+		row := k.row(int(j))
+		half := 0.0
+		for m := i; m < l*n; m += n {
+			half += k.value[m] * row[k.index[m]]
 		}
-		dst[i] += sum
+		if b := k.cells.basis; b >= 0 {
+			index, value := k.cells.entries(i)
+			half += gathered(row[k.of.starts[b]:], index, value)
+		}
+		dst[i] += value[i] * (k.linear[j] + 2*half + value[i]*row[j])
+	}
+	for _, f := range k.band.list[:k.band.count] {
+		f.addRows(dst, k.of.data, k.of.stride, index, value)
 	}
 	if k.width > 0 {
-		k.addCross(dst)
-	}
-}
-
-// addCross adds 2 s'C_sd d of the single entries, the first ones of all rows, the second ones and so on.
-func (k *QuadraticWork) addCross(dst []float64) {
-	n := len(dst)
-	k.dots, k.entry = grown(k.dots, n), grown(k.entry, n)
-	cross := k.cross.RawMatrix()
-	for l := range k.singles {
-		for i, count := range k.count {
-			k.entry[i] = 0
-			if l < count {
-				k.entry[i] = k.index[i*k.singles+l]
-			}
-		}
-		kernel.RowDots(k.dots, cross.Data, cross.Stride, cross.Rows, k.entry, k.rows, k.width, k.width)
-		for i, count := range k.count {
-			if l < count {
-				dst[i] += k.value[i*k.singles+l] * k.dots[i]
-			}
+		k.dots = grown(k.dots, n)
+		cross := k.cross.RawMatrix()
+		kernel.RowDots(k.dots, cross.Data, cross.Stride, cross.Rows, index, k.rows, k.width, k.width)
+		for i, v := range value {
+			dst[i] += v * k.dots[i]
 		}
 	}
 }
 
-func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*len(k.of.mean):][:len(k.of.mean)] }
-
-func dot4(a, b *[4]float64) float64 { return (a[0]*b[0] + a[1]*b[1]) + (a[2]*b[2] + a[3]*b[3]) }
-
-// banded is the product of row with the bands.
-func banded(row []float64, first []int32, run []float64) float64 {
-	s := 0.0
-	for l, o := range first {
-		s += dot4((*[4]float64)(row[o:]), (*[4]float64)(run[4*l:]))
-	}
-	return s
-}
+func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*k.of.stride:][:len(k.of.mean)] }
 
 // gathered is the sum of value times row at index.
 func gathered(row []float64, index []int32, value []float64) float64 {

@@ -42,8 +42,32 @@ func quadraticBases(r *rand.Rand, n int) []design.Columns {
 			v[i] = r.Float64()
 		}
 	}
-	return []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5), second,
+	x := []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5), second,
 		inCells(r, n, 40, 16, 3), inCells(r, n, 200, 10, 20), inCells(r, n, 60, 9, 0)}
+	return append(x, byLevels(r, n, 14, 3)...)
+}
+
+// byLevels are cubic bands by the levels of a factor: of each row at most one is not 0.
+func byLevels(r *rand.Rand, n, d, levels int) []design.Columns {
+	bands := make([]*design.Banded, levels)
+	out := make([]design.Columns, levels)
+	for j := range bands {
+		bands[j] = &design.Banded{D: d, K: 4, First: make([]int32, n), Value: make([]float64, 4*n)}
+		out[j] = bands[j]
+	}
+	for i := range n {
+		level := r.IntN(levels+1) - 1
+		for j, b := range bands {
+			b.First[i] = int32(r.IntN(d - 3))
+			for l := range 4 {
+				b.Value[4*i+l] = math.Copysign(0, r.NormFloat64())
+				if j == level && l != i%5 {
+					b.Value[4*i+l] = r.NormFloat64()
+				}
+			}
+		}
+	}
+	return out
 }
 
 // inCells are k entries in each row: in the same columns for the rows of each of so many cells; of 0 anywhere.
@@ -70,7 +94,7 @@ func TestQuadratic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 67
 	all := quadraticBases(r, n)
-	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {9}, {10}, {11}, {2, 9, 7}, {9, 10, 0, 2}, {10, 5, 9}, {1, 9, 7}, {0, 11, 2}, {}} {
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {9}, {10}, {11}, {2, 9, 7}, {9, 10, 0, 2}, {10, 5, 9}, {1, 9, 7}, {0, 11, 2}, {12, 13, 14}, {12, 13, 14, 1}, {2, 0, 12, 13, 14, 5}, {1, 12, 2, 13, 14, 7}, {}} {
 		var x []design.Columns
 		var dims []int
 		p := 0
@@ -110,8 +134,12 @@ func TestQuadratic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work := q.Work()
-		for range 2 { // the memory of the first call does not show in the second
+		in, err := design.NewQuadraticIn(dims, within(c), mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		work, inWork := q.Work(), in.Work()
+		for _, work := range []*design.QuadraticWork{work, work, inWork} { // the memory of the first call does not show in the second
 			if err := work.Rows(dst, x); err != nil {
 				t.Fatal(err)
 			}
@@ -122,6 +150,85 @@ func TestQuadratic(t *testing.T) {
 			}
 		}
 	}
+}
+
+// within is c inside a larger matrix.
+func within(c *mat.SymDense) *mat.SymDense {
+	if c == nil {
+		return nil
+	}
+	p := c.SymmetricDim()
+	larger := mat.NewSymDense(p+3, nil)
+	for i := range p {
+		for j := i; j < p; j++ {
+			larger.SetSym(2+i, 2+j, c.At(i, j))
+		}
+	}
+	return larger.SliceSym(2, 2+p).(*mat.SymDense)
+}
+
+// TestQuadraticRowByRow: a row's bits hang neither on the rows around it nor on what of them was alike.
+func TestQuadraticRowByRow(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const n = 67
+	all := quadraticBases(r, n)
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {2, 9, 7}, {10}, {2, 10}, {12, 13, 14}, {12, 13, 14, 1}, {2, 0, 12, 13, 14, 5}, {1, 12, 2, 13, 14, 7}} {
+		var dims []int
+		p := 0
+		for _, b := range pick {
+			_, d := all[b].Dims()
+			dims, p = append(dims, d), p+d
+		}
+		root := mat.NewDense(p, p, nil)
+		mean := make([]float64, p)
+		for j := range p {
+			mean[j] = r.NormFloat64()
+			for i := range p {
+				root.Set(i, j, r.NormFloat64())
+			}
+		}
+		c := mat.NewSymDense(p, nil)
+		c.SymOuterK(1, root)
+		q, err := design.NewQuadratic(dims, c, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := func(from, to int) []float64 {
+			var x []design.Columns
+			for _, b := range pick {
+				x = append(x, rowsOf(all[b], from, to))
+			}
+			dst := make([]float64, to-from)
+			if err := q.Work().Rows(dst, x); err != nil {
+				t.Fatal(err)
+			}
+			return dst
+		}
+		for i, v := range values(0, n) {
+			if one := values(i, i+1)[0]; one != v {
+				t.Fatalf("bases %v, row %d: %g alone, %g among others", pick, i, one, v)
+			}
+		}
+	}
+}
+
+// rowsOf are rows from to to-1 of x.
+func rowsOf(x design.Columns, from, to int) design.Columns {
+	switch x := x.(type) {
+	case design.Dense:
+		_, d := x.Dims()
+		return design.Dense{Dense: x.Slice(from, to, 0, d).(*mat.Dense)}
+	case *design.Sparse:
+		return &design.Sparse{D: x.D, K: x.K, Index: x.Index[from*x.K : to*x.K], Value: x.Value[from*x.K : to*x.K]}
+	case *design.Banded:
+		return &design.Banded{D: x.D, K: x.K, Cyclic: x.Cyclic, First: x.First[from:to], Value: x.Value[from*x.K : to*x.K]}
+	}
+	c := x.(*design.Codes)
+	out := &design.Codes{D: c.D, Code: c.Code[from:to]}
+	if c.Value != nil {
+		out.Value = c.Value[from:to]
+	}
+	return out
 }
 
 // TestQuadraticRefuses: what does not fit is an error, not a panic.

@@ -1,13 +1,90 @@
 package design
 
-import "github.com/pho-go/pho/internal/kernel"
+import (
+	"math"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
 
 // bandWork is what forms with cubic bands need.
 type bandWork struct {
-	one    []float64 // ones
-	part   []float64 // of the form, at the rows
-	table  []float64 // products of the rows' dense columns with all columns of a basis
-	across []*kernel.Weights[float64]
+	one   []float64 // ones
+	part  []float64 // of the form, at the rows
+	table []float64 // products of the rows' bands with C_sd
+	list  []formBand
+	count int // of the list
+}
+
+// formBand are four entries of each row, which begin in a column of C. It may stand for several
+// bases next to each other of which no row has entries that are not 0 in two: smooths by the
+// levels of a factor. What is left out are zeros, so that each sum has the same bits.
+type formBand struct {
+	first []int32
+	value []float64
+	some  []int32   // of each row: 1 if it has entries that are not 0, else 0
+	own   []float64 // memory for values of several bases
+}
+
+// listBands lists the bands.
+func (k *QuadraticWork) listBands(x []Columns) {
+	w := &k.band
+	w.count = 0
+	for b, c := range x {
+		if !k.isBand(b, c) {
+			continue
+		}
+		start, own := int32(k.of.starts[b]), c.(*Banded)
+		if w.count > 0 && w.list[w.count-1].take(start, own) {
+			continue
+		}
+		if w.count == len(w.list) {
+			w.list = append(w.list, formBand{})
+		}
+		w.list[w.count].set(start, own)
+		w.count++
+	}
+}
+
+// isBand tells whether basis b goes entry by entry, in cubic bands.
+func (k *QuadraticWork) isBand(b int, c Columns) bool { return k.thin[b] && straight(c) }
+
+func (f *formBand) set(start int32, x *Banded) {
+	n := len(x.First)
+	f.first, f.some, f.value = grown(f.first, n), grown(f.some, n), x.Value
+	for i, first := range x.First {
+		f.first[i], f.some[i] = start+first, some(x.Value, i)
+	}
+}
+
+// take takes in x, unless a row has entries in both.
+func (f *formBand) take(start int32, x *Banded) bool {
+	if n := len(x.First); n > 0 && f.some[0]&some(x.Value, 0) != 0 { // as of most bases
+		return false
+	}
+	both := int32(0)
+	for i := range x.First {
+		both |= f.some[i] & some(x.Value, i)
+	}
+	if both != 0 {
+		return false
+	}
+	f.own = grown(f.own, len(x.Value))
+	kernel.Add(f.own, f.value, x.Value)
+	f.value = f.own
+	for i, first := range x.First {
+		s := some(x.Value, i)
+		f.first[i] += s * (start + first - f.first[i])
+		f.some[i] |= s
+	}
+	return true
+}
+
+// some is 1 if one of row i's entries is not 0, else 0, without a branch: nobody could tell
+// beforehand which rows are of a factor's level.
+func some(value []float64, i int) int32 {
+	v := (*[4]float64)(value[4*i:])
+	bits := (math.Float64bits(v[0]) | math.Float64bits(v[1]) | math.Float64bits(v[2]) | math.Float64bits(v[3])) << 1 // no signs
+	return int32((bits | -bits) >> 63)
 }
 
 // ones are n of them.
@@ -20,69 +97,45 @@ func (k *QuadraticWork) ones(n int) []float64 {
 
 // addBands adds the products of bands with each other, with their means and with the dense
 // columns.
-func (k *QuadraticWork) addBands(dst []float64, x []Columns) {
-	if k.bands == 0 {
+func (k *QuadraticWork) addBands(dst []float64) {
+	w := &k.band
+	list := w.list[:w.count]
+	if len(list) == 0 {
 		return
 	}
-	k.band.part = grown(k.band.part, len(dst))
-	off, p := k.band.part, len(k.of.mean)
+	w.part = grown(w.part, len(dst))
+	off, c, stride, p := w.part, k.of.data, k.of.stride, len(k.of.mean)
 	clear(off)
-	for b, c := range x {
-		if !k.isBand(b, c) {
-			continue
-		}
-		own, start := c.(*Banded), k.of.starts[b]
-		for o, c := range x[:b] {
-			if k.isBand(o, c) {
-				other, at := c.(*Banded), k.of.starts[o]
-				kernel.AddBilinear(off, k.of.data[start*p+at:(start+own.D-1)*p+at+other.D], p, own.D, other.D, own.First, own.Value, other.First, other.Value)
-			}
+	for b, own := range list {
+		for _, other := range list[:b] {
+			kernel.AddBilinear(off, c, stride, p, p, own.first, own.value, other.first, other.value)
 		}
 	}
 	kernel.Axpy(dst, off, 2)
-	for b, c := range x {
-		if !k.isBand(b, c) {
-			continue
-		}
-		own, start := c.(*Banded), k.of.starts[b]
-		kernel.AddBilinear(dst, k.of.data[start*p+start:(start+own.D-1)*p+start+own.D], p, own.D, own.D, own.First, own.Value, own.First, own.Value)
-		kernel.MulBand(off, own.First, own.Value, k.linear[start:start+own.D])
+	for _, own := range list {
+		kernel.AddBilinear(dst, c, stride, p, p, own.first, own.value, own.first, own.value)
+		kernel.MulBand(off, own.first, own.value, k.linear)
 		kernel.Add(dst, dst, off)
 		if k.width > 0 {
-			k.addAcross(dst, own, b)
+			k.addAcross(dst, own)
 		}
 	}
 }
 
-// isBand tells whether basis b goes entry by entry, in cubic bands.
-func (k *QuadraticWork) isBand(b int, c Columns) bool { return k.thin[b] && straight(c) }
+// addAcross adds 2 s'C_sd d of the bands s and the dense columns d.
+func (k *QuadraticWork) addAcross(dst []float64, s formBand) {
+	n, cross := len(dst), k.cross.RawMatrix()
+	k.dots, k.band.table = grown(k.dots, n), grown(k.band.table, n*k.width)
+	kernel.MulBandRows(k.band.table, k.width, s.first, s.value, cross.Data, cross.Stride, cross.Rows, k.width)
+	kernel.RowDots(k.dots, k.band.table, k.width, n, nil, k.rows, k.width, k.width)
+	kernel.Add(dst, dst, k.dots)
+}
 
-// addAcross adds 2 s'C_sd d of the bands s of basis b and the dense columns d: first C_sd d,
-// then its products with the bands.
-func (k *QuadraticWork) addAcross(dst []float64, x *Banded, b int) {
-	if k.band.across == nil {
-		k.band.across = make([]*kernel.Weights[float64], len(k.thin))
-	}
-	if k.band.across[b] == nil {
-		k.band.across[b] = kernel.Pack(k.width, x.D, k.crossOf(b), false)
-	}
-	n := len(dst)
-	k.band.table = grown(k.band.table, n*x.D)
-	table := k.band.table
-	k.band.across[b].Mul(table, x.D, k.rows, k.width, n, nil)
-	for i, first := range x.First {
-		dst[i] += dot4((*[4]float64)(table[i*x.D+int(first):]), (*[4]float64)(x.Value[4*i:]))
+// addRows adds the products of the bands with twice factors of rows of c.
+func (f *formBand) addRows(dst, c []float64, stride int, row []int32, factor []float64) {
+	for i, first := range f.first {
+		dst[i] += 2 * factor[i] * dot4((*[4]float64)(c[int(row[i])*stride+int(first):]), (*[4]float64)(f.value[4*i:]))
 	}
 }
 
-// crossOf is 2 C_ds, the dense columns by those of basis b.
-func (k *QuadraticWork) crossOf(b int) []float64 {
-	lo, hi := k.of.starts[b], k.of.starts[b+1]
-	out := make([]float64, 0, k.width*(hi-lo))
-	for d := range k.width {
-		for j := lo; j < hi; j++ {
-			out = append(out, k.cross.At(j, d))
-		}
-	}
-	return out
-}
+func dot4(a, b *[4]float64) float64 { return (a[0]*b[0] + a[1]*b[1]) + (a[2]*b[2] + a[3]*b[3]) }

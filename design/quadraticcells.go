@@ -23,11 +23,16 @@ type cellsWork struct {
 	alone [1]int32
 }
 
+// fewCellEntries is how many entries a row has at most for the numbers of C to be taken one by one
+// where there are no dense columns: sorting rows would take longer.
+const fewCellEntries = 12
+
 // cellForm is what a cell's columns c need: the products with C_cc and 2 C_cd, and -2 (C m_s)_c.
 type cellForm struct {
-	columns []int32
-	weights *kernel.Weights[float64]
-	linear  []float64 // followed by as many zeros as there are dense columns
+	columns  []int32
+	weights  *kernel.Weights[float64]
+	triangle []float64 // in place of weights: that of C_cc, row by row, with twice what is off the diagonal
+	linear   []float64 // followed by as many zeros as there are dense columns
 }
 
 // chooseCells has the first sparse basis of many entries go cell by cell, of those that go entry by
@@ -63,6 +68,13 @@ func (k *QuadraticWork) addCells(dst []float64) {
 	if w.forms == nil {
 		w.forms = make([]*cellForm, w.x.D)
 	}
+	if k.oneByOne() {
+		for i := range dst {
+			columns, value := w.entries(i)
+			dst[i] += k.cellForm(columns).at(value)
+		}
+		return
+	}
 	w.own = Sparse{D: w.x.D, K: w.x.K, Index: w.x.Index, Value: w.x.Value, memory: w.own.memory}
 	w.own.Arrange()
 	c := w.own.cells
@@ -79,6 +91,23 @@ func (k *QuadraticWork) addCells(dst []float64) {
 		k.addCell(dst, c.row[from:end], w.own.of(c.lead[l]), c.value[from*w.x.K:end*w.x.K])
 		from = end
 	}
+}
+
+// oneByOne tells whether cells have triangles.
+func (k *QuadraticWork) oneByOne() bool { return k.width == 0 && k.cells.x.K <= fewCellEntries }
+
+// at is v'C_cc v - 2 (C m_s)_c'v.
+func (f *cellForm) at(v []float64) float64 {
+	sum, c := 0.0, f.triangle
+	for l, vl := range v {
+		product := f.linear[l]
+		for m, vm := range v[l:] {
+			product += c[m] * vm
+		}
+		sum += vl * product
+		c = c[len(v)-l:]
+	}
+	return sum
 }
 
 // addCell adds what rows of a cell have, whose entries value holds one after the other.
@@ -121,6 +150,23 @@ func (k *QuadraticWork) cellForm(columns []int32) *cellForm {
 		}
 		linear[l] = k.linear[start+int(j)]
 	}
-	*at = &cellForm{slices.Clone(columns), kernel.Pack(size, wide, c, false), linear}
+	*at = &cellForm{columns: slices.Clone(columns), linear: linear}
+	if k.oneByOne() {
+		(*at).triangle = triangle(c, size)
+	} else {
+		(*at).weights = kernel.Pack(size, wide, c, false)
+	}
 	return *at
+}
+
+// triangle is the upper one of c (n x n), row by row, with twice what is off the diagonal.
+func triangle(c []float64, n int) []float64 {
+	out := make([]float64, 0, n*(n+1)/2)
+	for i := range n {
+		out = append(out, c[i*n+i])
+		for _, v := range c[i*n+i+1 : (i+1)*n] {
+			out = append(out, 2*v)
+		}
+	}
+	return out
 }

@@ -4,37 +4,32 @@ import "github.com/pho-go/pho/internal/kernel"
 
 // fill copies the rows: dense columns centred, the others' entries behind one another.
 func (k *QuadraticWork) fill(x []Columns, n int) {
-	k.bands, k.singles = 0, 0
+	k.singles = 0
 	k.chooseCells(x)
+	k.listBands(x)
 	for b, c := range x {
 		switch {
-		case !k.thin[b] || b == k.cells.basis:
-		case straight(c):
-			k.bands++
+		case !k.thin[b] || b == k.cells.basis || straight(c):
 		default:
 			k.singles += entriesIn(c)
 		}
 	}
 	k.rows = grown(k.rows, n*k.width)
 	if k.singles > 0 {
-		k.run, k.value = grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
-		k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
+		k.index, k.value, k.count = grown(k.index, n*k.singles), grown(k.value, n*k.singles), grown(k.count, n)
+		clear(k.index)
+		clear(k.value)
 		clear(k.count)
 	}
-	band := 0
 	for b, c := range x {
 		start := k.of.starts[b]
 		switch {
-		case b == k.cells.basis:
+		case b == k.cells.basis: // see addCells
 		case !k.thin[b]:
 			k.fillDense(c, start, k.at[b], n)
-		case straight(c):
-			if k.singles > 0 {
-				k.fillBand(c.(*Banded), start, band)
-				band++
-			}
+		case straight(c): // listed
 		default:
-			k.fillSingles(c, start)
+			k.fillSingles(c, start, n)
 		}
 	}
 }
@@ -86,19 +81,11 @@ func (k *QuadraticWork) centre(rows, from, mean []float64) {
 	}
 }
 
-func (k *QuadraticWork) fillBand(c *Banded, start, band int) {
-	for i, first := range c.First {
-		at := i*k.bands + band
-		k.first[at] = int32(start) + first
-		copy(k.run[4*at:4*at+4], c.Value[4*i:4*i+4])
-	}
-}
-
-func (k *QuadraticWork) fillSingles(c Columns, start int) {
+func (k *QuadraticWork) fillSingles(c Columns, start, n int) {
 	if c, ok := c.(*Codes); ok {
 		for i, j := range c.Code {
 			if j >= 0 {
-				to := i*k.singles + k.count[i]
+				to := k.count[i]*n + i
 				k.index[to], k.value[to] = int32(start)+j, at(c.Value, i)
 				k.count[i]++
 			}
@@ -106,7 +93,7 @@ func (k *QuadraticWork) fillSingles(c Columns, start int) {
 		return
 	}
 	_ = entriesOf(c).each(func(i, j int, v float64) {
-		to := i*k.singles + k.count[i]
+		to := k.count[i]*n + i
 		k.index[to], k.value[to] = int32(start+j), v
 		k.count[i]++
 	})

@@ -27,7 +27,7 @@ func (e *schur) vp() *mat.SymDense {
 
 // Sandwich is what takes a symmetric m (p x p) to A^-1 m A^-1 with A = X'WX + S where columns of
 // many levels make it a matter of p^2 operations for each of the others; nil elsewhere. Of m the
-// upper triangle is read, and the lower one is overwritten.
+// upper triangle is read, and its memory is used up.
 func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	if f.schur == nil {
 		return nil
@@ -36,7 +36,7 @@ func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	return f.schur.sandwich
 }
 
-// sandwich is A^-1 m A^-1.
+// sandwich is A^-1 m A^-1, in the memory of m if its columns are in order.
 func (e *schur) sandwich(m *mat.SymDense) *mat.SymDense {
 	n := e.outer()
 	mn := product(linalg.Mirror(m), n)
@@ -147,13 +147,16 @@ func (e *schur) eachInverse(f func(a, b int, v float64)) {
 	}
 }
 
-// aroundGroups is D m D.
+// aroundGroups is D m D, in the memory of m if the columns of each group are side by side.
 func (e *schur) aroundGroups(m *mat.SymDense) *mat.SymDense {
 	there, back := sequence(m.SymmetricDim()), sequence(m.SymmetricDim()) // the columns of a group side by side
 	for i, c := range e.column {
 		there[e.start+i], back[e.start+c] = e.start+c, e.start+i
 	}
-	out := reordered(m, there)
+	out := m
+	if !slices.IsSorted(there) {
+		out = reordered(m, there)
+	}
 	scale := make([]float64, len(there)) // of the columns left: 0
 	var blocks []linalg.Block
 	for g, at := range e.at {

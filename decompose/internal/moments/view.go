@@ -87,7 +87,7 @@ func (m *Moments) view(k int, mix []float64) View {
 		v.factor(m, at, mix)
 		return v
 	}
-	v.XX = m.products(at)
+	v.XX = partOf(m.XX, at)
 	for l, c := range mix {
 		for o, d := range mix {
 			if c != 0 && d != 0 {
@@ -106,43 +106,36 @@ func (m *Moments) view(k int, mix []float64) View {
 	return v
 }
 
-// products are those of some columns (increasing or not) with each other: part of XX where they are
-// neighbours.
-func (m *Moments) products(at []int) *mat.SymDense {
+// partOf are some rows and columns (increasing or not) of xx: in its memory where they are neighbours.
+func partOf(xx *mat.SymDense, at []int) *mat.SymDense {
 	q, neighbours := len(at), true
 	for i, a := range at {
 		neighbours = neighbours && a == at[0]+i
 	}
 	if q > 0 && neighbours {
-		return m.XX.SliceSym(at[0], at[0]+q).(*mat.SymDense)
+		return xx.SliceSym(at[0], at[0]+q).(*mat.SymDense)
 	}
-	xx := symmetric(q)
+	part := symmetric(q)
 	for i, a := range at {
 		for j := i; j < q; j++ {
-			xx.SetSym(i, j, m.XX.At(a, at[j]))
+			part.SetSym(i, j, xx.At(a, at[j]))
 		}
 	}
-	return xx
+	return part
 }
 
-// Covariance is the weighted covariance of the columns of some of the view's bases (their
-// places among Bases), one after the other: a copy.
-func (v View) Covariance(bases ...int) *mat.SymDense {
-	var at []int
+// Products are the centred products of the columns of some of the view's bases (their places
+// among Bases), one after the other: part of XX where they are neighbours.
+func (v View) Products(bases ...int) *mat.SymDense { return partOf(v.XX, v.columns(bases)) }
+
+// columns are the places of those of some bases among the view's.
+func (v View) columns(bases []int) (at []int) {
 	for _, b := range bases {
 		for j := v.Starts[b]; j < v.Starts[b+1]; j++ {
 			at = append(at, j)
 		}
 	}
-	c, xx := symmetric(len(at)), v.XX.RawSymmetric()
-	to := c.RawSymmetric()
-	for i, a := range at {
-		row := to.Data[i*to.Stride:][:len(at)]
-		for j, b := range at[i:] {
-			row[i+j] = xx.Data[min(a, b)*xx.Stride+max(a, b)] / v.SumW
-		}
-	}
-	return c
+	return at
 }
 
 // Raw returns the uncentred products X'WX (q x q), X'Wz (q) and z'Wz, for

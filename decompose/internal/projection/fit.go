@@ -92,7 +92,7 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
 // Sandwich is what takes a symmetric m to A^-1 m A^-1, A^-1 being Covariance but for the scale, with
-// less work than two products; nil: there is no such way. Of m the upper triangle stays.
+// less work than two products; nil: there is no such way. It uses up m.
 func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	if f.sandwich == nil || f.dropped != nil || f.problem.factor != nil {
 		return nil

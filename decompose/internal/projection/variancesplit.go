@@ -31,7 +31,7 @@ func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float
 	}
 	if c.view.R == nil {
 		v := mat.NewVecDense(len(of), of)
-		return mean, math.Max(mat.Inner(v, c.Covariance(blocks...), v), 0)
+		return mean, math.Max(mat.Inner(v, c.Products(blocks...), v)/c.view.SumW, 0)
 	}
 	m, _ := c.view.R.Dims()
 	image := mat.NewVecDense(m, nil)
@@ -41,8 +41,8 @@ func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float
 	return mean, mat.Dot(image, image) / c.view.SumW
 }
 
-// Covariance is the weighted one of the raw columns of some blocks, one after the other.
-func (c *Constrained) Covariance(blocks ...int) *mat.SymDense { return c.view.Covariance(blocks...) }
+// Products are the centred X'WX of the raw columns of some blocks, one after the other.
+func (c *Constrained) Products(blocks ...int) *mat.SymDense { return c.view.Products(blocks...) }
 
 // Variance is split: structured + unstructured + twice the covariance = total.
 type Variance struct {
