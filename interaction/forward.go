@@ -30,12 +30,11 @@ type selection struct {
 }
 
 // newSelection takes out what is known: 1, functions of single columns, pairs of the
-// formula. The noise is the products' times the inflation.
-func newSelection(f *functions, p *products, inflation float64) *selection {
+// formula.
+func newSelection(f *functions, p *products) *selection {
 	n, m := p.n, f.known
 	q := n - m
-	gram, sandwich := mat.NewDense(n, n, p.gram), new(mat.Dense)
-	sandwich.Scale(inflation, mat.NewDense(n, n, p.sandwich))
+	gram, sandwich := mat.NewDense(n, n, p.gram), mat.NewDense(n, n, p.sandwich)
 	s := &selection{pairs: f.pairs[f.first:], g: append([]float64(nil), p.score[m:]...)}
 	for _, at := range f.begins[f.first:] {
 		s.begins = append(s.begins, at-m)
