@@ -38,10 +38,9 @@ func (v *Ranking) find(r *decompose.Result, k int) *finding {
 		if l == nil {
 			break
 		}
-		p := rows.products(l.functions, k, left)
-		inflation := v.inflation(r, k, f)
-		s := newSelection(l.functions, p, inflation)
-		f = &finding{steps: s.choose(level / float64(l.tested)), single: s.single, of: l.functions.of, singles: l.functions.singleGains(p, inflation), weight: p.weight, tested: l.tested}
+		p := rows.products(l.functions, k, left, v.inflation(r, k, f))
+		s := newSelection(l.functions, p)
+		f = &finding{steps: s.choose(level / float64(l.tested)), single: s.single, of: l.functions.of, singles: l.functions.singleGains(p), weight: p.weight, tested: l.tested}
 		if len(f.steps) == 0 && f.single <= 0 {
 			return nil
 		}

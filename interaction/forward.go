@@ -1,9 +1,13 @@
 package interaction
 
 import (
+	"runtime"
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // collinear: what is left of a pair's direction beside the columns before it, relative to
@@ -30,12 +34,11 @@ type selection struct {
 }
 
 // newSelection takes out what is known: 1, functions of single columns, pairs of the
-// formula. The noise is the products' times the inflation.
-func newSelection(f *functions, p *products, inflation float64) *selection {
+// formula.
+func newSelection(f *functions, p *products) *selection {
 	n, m := p.n, f.known
 	q := n - m
-	gram, sandwich := mat.NewDense(n, n, p.gram), new(mat.Dense)
-	sandwich.Scale(inflation, mat.NewDense(n, n, p.sandwich))
+	gram, sandwich := mat.NewDense(n, n, p.gram), mat.NewDense(n, n, p.sandwich)
 	s := &selection{pairs: f.pairs[f.first:], g: append([]float64(nil), p.score[m:]...)}
 	for _, at := range f.begins[f.first:] {
 		s.begins = append(s.begins, at-m)
@@ -61,7 +64,8 @@ func newSelection(f *functions, p *products, inflation float64) *selection {
 	s.k, s.b = mat.DenseCopyOf(gram.Slice(m, n, m, n)), mat.DenseCopyOf(sandwich.Slice(m, n, m, n))
 	beside := rows(gram, m, n)
 	w := h.solved(beside)
-	subtract(s.k, beside, w)
+	beside.Scale(-1, beside)
+	addTransMul(s.k, beside, w)
 	inner := mat.NewDense(kept, kept, nil)
 	for i, at := range h.kept {
 		for j, other := range h.kept {
@@ -77,22 +81,21 @@ func newSelection(f *functions, p *products, inflation float64) *selection {
 	return s
 }
 
-// subtract takes b'a from k.
-func subtract(k, b, a *mat.Dense) {
-	var minus mat.Dense
-	minus.Scale(-1, a)
-	addTransMul(k, b, &minus)
-}
-
 // congruent turns B into B - A'C - C'A + A'DA: the sandwich of columns from which A times
 // others was taken, C being the others' sandwich with them and D that among the others. It is
-// B - T - T', T = A'(C - DA/2).
+// B + A'H + H'A, H = DA/2 - C.
 func (s *selection) congruent(a, c, d *mat.Dense) {
+	half := halfCongruent(a, c, d)
+	addTransMul(s.b, a, half)
+	addTransMul(s.b, half, a)
+}
+
+// halfCongruent is H.
+func halfCongruent(a, c, d *mat.Dense) *mat.Dense {
 	half := transMul(d, a) // D is symmetric
 	half.Scale(0.5, half)
 	half.Sub(half, c)
-	addTransMul(s.b, a, half)
-	addTransMul(s.b, half, a)
+	return half
 }
 
 // transMul is a'b.
@@ -106,9 +109,8 @@ func transMul(a, b *mat.Dense) *mat.Dense {
 
 // addTransMul adds a'b to dst.
 func addTransMul(dst, a, b *mat.Dense) {
-	n, p := a.Dims()
-	_, q := b.Dims()
-	kernel.AddTransMul(dst.RawMatrix().Data, q, a.RawMatrix().Data, p, p, b.RawMatrix().Data, q, q, n)
+	to, x, y := dst.RawMatrix(), a.RawMatrix(), b.RawMatrix()
+	kernel.AddTransMul(to.Data, to.Stride, x.Data, x.Stride, x.Cols, y.Data, y.Stride, y.Cols, x.Rows)
 }
 
 // dense is a, row by row.
@@ -127,23 +129,31 @@ func better(a, b score) bool {
 
 // choose takes the best pair among those that pass the test at p < level, until none does.
 func (s *selection) choose(level float64) []step {
+	pool := taskpool.New(runtime.GOMAXPROCS(0))
+	defer pool.Close()
 	var steps []step
-	in := make([]bool, len(s.pairs))
+	left, scores := make([]int, len(s.pairs)), make([]score, len(s.pairs))
+	for j := range left {
+		left[j] = j
+	}
+	after := func(int) {} // what the choice of a pair does to another
 	for range s.pairs {
+		pool.Each(len(left), func(i int) {
+			after(left[i])
+			scores[left[i]] = s.score(left[i])
+		})
 		best, found := score{p: level}, -1
-		for j := range s.pairs {
-			if in[j] {
-				continue
-			}
-			if c := s.score(j); c.p < level && c.gain > 0 && better(c, best) {
-				best, found = c, j
+		for i, j := range left {
+			if c := scores[j]; c.p < level && c.gain > 0 && better(c, best) {
+				best, found = c, i
 			}
 		}
 		if found < 0 {
 			break
 		}
-		steps, in[found] = append(steps, step{pair: s.pairs[found], gain: best.gain, p: best.p}), true
-		s.takeOut(found)
+		chosen := left[found]
+		steps, left = append(steps, step{pair: s.pairs[chosen], gain: best.gain, p: best.p}), slices.Delete(left, found, found+1)
+		after = s.takeOut(chosen)
 	}
 	return steps
 }
@@ -163,8 +173,9 @@ func (s *selection) score(j int) score {
 	return scored(s.g[lo:hi], s.block(s.k, j), s.block(s.b, j), s.reference[lo:hi], collinear)
 }
 
-// takeOut takes what candidate j explains from the others.
-func (s *selection) takeOut(j int) {
+// takeOut takes what candidate j explains from the others: each by the function returned, of which several
+// calls may run at once. It changes the rows of that other one alone, and reads none but j's and its own.
+func (s *selection) takeOut(j int) func(other int) {
 	lo, hi := s.begins[j], s.begins[j+1]
 	q := s.begins[len(s.pairs)]
 	f := factorised(s.block(s.k, j), hi-lo, s.reference[lo:hi], collinear)
@@ -176,20 +187,27 @@ func (s *selection) takeOut(j int) {
 		}
 		return out
 	}
-	of := rows(s.k)
-	a := f.solved(of)
+	minus := rows(s.k)
+	a := f.solved(minus)
+	minus.Scale(-1, minus)
 	inner := mat.NewDense(kept, kept, nil)
 	for i, at := range f.kept {
 		for l, other := range f.kept {
 			inner.Set(i, l, s.b.At(lo+at, lo+other))
 		}
 	}
-	own := f.pick(s.g[lo:hi])
-	s.congruent(a, rows(s.b), inner)
-	subtract(s.k, of, a)
-	for i, v := range own {
-		for c := range q {
-			s.g[c] -= a.At(i, c) * v
+	half, own := halfCongruent(a, rows(s.b), inner), f.pick(s.g[lo:hi])
+	return func(other int) {
+		first, next := s.begins[other], s.begins[other+1]
+		at := func(m *mat.Dense) *mat.Dense { return m.Slice(0, kept, first, next).(*mat.Dense) }
+		b, k := s.b.Slice(first, next, 0, q).(*mat.Dense), s.k.Slice(first, next, 0, q).(*mat.Dense)
+		addTransMul(b, at(a), half)
+		addTransMul(b, at(half), a)
+		addTransMul(k, at(minus), a)
+		for i, v := range own {
+			for c := first; c < next; c++ {
+				s.g[c] -= a.At(i, c) * v
+			}
 		}
 	}
 }

@@ -3,6 +3,8 @@ package interaction
 import (
 	"slices"
 	"sync"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // kept is a sample of the rows: those whose numbers have small hashes, in order. So much is
@@ -83,23 +85,27 @@ func (s *kept) bin(scales []*scale) {
 	}
 }
 
-// products are those of predictor k, of which e is noise: the two matrices side by side.
-func (s *kept) products(f *functions, k int, e []float64) *products {
-	p := newProducts(f.width())
-	weight := s.w
-	if weight == nil {
-		weight = slices.Repeat([]float64{1}, s.rows())
+// products are those of predictor k, of which e is noise, its squares times the inflation. Two goroutines take a half of the rows
+// each; what they form of them serves both matrices.
+func (s *kept) products(f *functions, k int, e []float64, inflation float64) *products {
+	blocks, echoes := f.blocks()
+	half := (s.rows()/2 + blockRows - 1) / blockRows * blockRows
+	part := func(first, next int) *products {
+		p := newProducts(f.width())
+		f.summing(blocks).add(p, &s.values, s.w, s.r[k], e, inflation, first, next)
+		return p
 	}
-	noise, wr := make([]float64, s.rows()), make([]float64, s.rows())
-	for i, w := range weight {
-		r := s.r[k][i]
-		noise[i], wr[i] = w*e[i]*w*e[i], w*r
-		p.weight += w
-		p.square += w * r * r
-	}
+	var rest *products
 	var running sync.WaitGroup
-	running.Go(func() { f.add(p.sandwich, nil, &s.values, noise, nil) })
-	f.add(p.gram, p.score, &s.values, weight, wr)
+	running.Go(func() { rest = part(min(half, s.rows()), s.rows()) })
+	p := part(0, min(half, s.rows()))
 	running.Wait()
+	p.add(rest)
+	for _, matrix := range [][]float64{p.gram, p.sandwich} {
+		for _, e := range echoes {
+			f.copy(matrix, p.n, e)
+		}
+		kernel.AddGram(matrix, p.n, nil, p.n, p.n, 0, nil) // the lower triangle
+	}
 	return p
 }

@@ -12,6 +12,28 @@ import (
 func TestLeaves(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	const rows = 700
+	scales, v := mixedColumns(r, rows)
+	fn := newFunctions(scales, []int{0, 1, 2, 3}, maxSingleDegree, [][2]int{{0, 3}}, [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}})
+	coef := make([]float64, fn.width())
+	for i := range coef {
+		coef[i] = r.NormFloat64()
+	}
+	f := &fit{fn, coef}
+	rest, want := make([]float64, rows), make([]float64, rows)
+	for i := range rest {
+		rest[i] = r.NormFloat64()
+	}
+	f.leavesByRow(want, v, rest)
+	got := f.leaves(v, rest)
+	for i := range got {
+		if far := math.Abs(got[i] - want[i]); !(far < 1e-11) || want[i] == rest[i] {
+			t.Fatalf("row %d: %g, want %g", i, got[i], want[i])
+		}
+	}
+}
+
+// mixedColumns are numbers without and with missing values, numbers of four values, and a factor.
+func mixedColumns(r *rand.Rand, rows int) ([]*scale, *values) {
 	v := &values{numbers: make([][]float64, 4), codes: make([][]uint8, 4)}
 	var scales []*scale
 	for j := range 4 {
@@ -43,23 +65,7 @@ func TestLeaves(t *testing.T) {
 		c.setKnots(thinned(values, ranks))
 		scales = append(scales, c)
 	}
-	fn := newFunctions(scales, []int{0, 1, 2, 3}, maxSingleDegree, [][2]int{{0, 3}}, [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}})
-	coef := make([]float64, fn.width())
-	for i := range coef {
-		coef[i] = r.NormFloat64()
-	}
-	f := &fit{fn, coef}
-	rest, want := make([]float64, rows), make([]float64, rows)
-	for i := range rest {
-		rest[i] = r.NormFloat64()
-	}
-	f.leavesByRow(want, v, rest)
-	got := f.leaves(v, rest)
-	for i := range got {
-		if far := math.Abs(got[i] - want[i]); !(far < 1e-11) || want[i] == rest[i] {
-			t.Fatalf("row %d: %g, want %g", i, got[i], want[i])
-		}
-	}
+	return scales, v
 }
 
 // leavesByRow is leaves row by row, from the functions as products have them.

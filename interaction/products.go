@@ -1,6 +1,8 @@
 package interaction
 
 import (
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -95,10 +97,11 @@ func (f *functions) fill(dst, each []float64, v *values, i int) {
 	for _, p := range f.pairs {
 		a, b := f.pairFunctions(each, p[0]), f.pairFunctions(each, p[1])
 		for _, x := range a {
-			for _, y := range b {
-				dst[at] = x * y
-				at++
+			row := dst[at:][:len(b)]
+			for l, y := range b {
+				row[l] = x * y
 			}
+			at += len(b)
 		}
 	}
 }
@@ -109,7 +112,7 @@ func (f *functions) pairFunctions(each []float64, j int) []float64 {
 }
 
 // products are sums over rows of z z' w, z z' w^2 e^2, z w r, w and w r^2, z being the
-// functions and e what is noise of the remainder r.
+// functions and e^2 what is noise of the remainder r, times the inflation.
 type products struct {
 	n              int
 	gram, sandwich []float64 // n x n
@@ -117,28 +120,76 @@ type products struct {
 	weight, square float64
 }
 
+// newProducts are those of no rows. They are cleared, although they are zeros: new memory is one page that is
+// shared until somebody writes, and reading it first, as sums do, costs each page a call of the other processor.
 func newProducts(n int) *products {
-	return &products{n: n, gram: make([]float64, n*n), sandwich: make([]float64, n*n), score: make([]float64, n)}
+	p := &products{n: n, gram: make([]float64, n*n), sandwich: make([]float64, n*n), score: make([]float64, n)}
+	clear(p.gram)
+	clear(p.sandwich)
+	return p
+}
+
+// add adds the sums of the rows that follow.
+func (p *products) add(o *products) {
+	floats.Add(p.gram, o.gram)
+	floats.Add(p.sandwich, o.sandwich)
+	floats.Add(p.score, o.score)
+	p.weight += o.weight
+	p.square += o.square
 }
 
 // blockRows is how many rows' functions are formed at a time.
-const blockRows = 256
+const blockRows = 128
 
-// add adds z z' w to gram and, unless score is nil, z wr to it, z being the
-// functions of all rows of v.
-func (f *functions) add(gram, score []float64, v *values, w, wr []float64) {
-	n, each := f.width(), make([]float64, f.offsets[len(f.scales)])
-	stride := (n + 7) &^ 7 // rows begin where vectors do
-	z := kernel.Aligned(blockRows * stride)
-	for first := 0; first < len(w); first += blockRows {
-		rows := min(blockRows, len(w)-first)
+// summing is what forms products: rows of functions, and of them times the weight of a matrix.
+type summing struct {
+	*functions
+	blocks      []block
+	stride      int // rows begin where vectors do
+	z, weighted []float64
+	each        []float64
+}
+
+func (f *functions) summing(blocks []block) *summing {
+	stride := (f.width() + 7) &^ 7
+	return &summing{f, blocks, stride, kernel.Aligned(blockRows * stride), kernel.Aligned(blockRows * stride), make([]float64, f.offsets[len(f.scales)])}
+}
+
+// add adds to p the rows of v from first up to next: what the blocks hold. w nil: ones.
+func (s *summing) add(p *products, v *values, w, r, e []float64, inflation float64, first, next int) {
+	var weight, noise [blockRows]float64
+	for ; first < next; first += blockRows {
+		rows := min(blockRows, next-first)
 		for l := range rows {
-			dst := z[l*stride:][:n]
-			f.fill(dst, each, v, first+l)
-			if score != nil {
-				kernel.Axpy(score, dst, wr[first+l])
+			i, wi := first+l, 1.0
+			if w != nil {
+				wi = w[i]
 			}
+			z := s.z[l*s.stride:][:p.n]
+			s.fill(z, s.each, v, i)
+			kernel.Axpy(p.score, z, wi*r[i])
+			weight[l], noise[l] = wi, inflation*wi*e[i]*wi*e[i]
+			p.weight += wi
+			p.square += wi * r[i] * r[i]
 		}
-		kernel.AddGram(gram, n, z, stride, n, rows, w[first:first+rows])
+		if w == nil {
+			s.sum(p.gram, s.z, nil, rows)
+		} else {
+			s.sum(p.gram, s.weighted, weight[:rows], rows)
+		}
+		s.sum(p.sandwich, s.weighted, noise[:rows], rows)
+	}
+}
+
+// sum adds z'wz of a block of rows to a matrix, weighted being room for wz, or z itself.
+func (s *summing) sum(matrix, weighted, w []float64, rows int) {
+	n := s.width()
+	for l, v := range w {
+		floats.ScaleTo(weighted[l*s.stride:][:n], v, s.z[l*s.stride:][:n])
+	}
+	kernel.AddGram(matrix, n, s.z, s.stride, s.begins[0], rows, w)
+	for _, b := range s.blocks {
+		from, to := s.begins[b.q], s.begins[b.q+1]
+		kernel.AddCross(matrix[b.lo*n+from:], n, s.z[b.lo:], s.stride, b.hi-b.lo, weighted[from:], s.stride, to-from, rows, nil)
 	}
 }

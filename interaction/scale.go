@@ -285,8 +285,8 @@ func legendre(dst []float64, u float64) {
 	below, now := 1.0, t
 	for d := range dst {
 		dst[d] = now
-		k := float64(d + 1)
-		below, now = now, ((2*k+1)*t*now-k*below)/(k+1)
+		x := t * now // (k+1) P_k+1 = (2k+1) t P_k - k P_k-1, k = d+1
+		below, now = now, x+(x-below)*(1-1/float64(d+2))
 	}
 }
 

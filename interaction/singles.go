@@ -12,7 +12,7 @@ const leastSingle = 0.0005
 
 // singleGains are, by column of f.of, what its functions alone explain of sum w r^2. They
 // need not add up to what all columns' do: columns go together.
-func (f *functions) singleGains(p *products, inflation float64) []float64 {
+func (f *functions) singleGains(p *products) []float64 {
 	out := make([]float64, len(f.of))
 	at := 1 // behind the constant
 	for i, j := range f.of {
@@ -26,7 +26,7 @@ func (f *functions) singleGains(p *products, inflation float64) []float64 {
 		for a, x := range columns {
 			for b, y := range columns {
 				upper := min(x, y)*p.n + max(x, y)
-				gram[a*n+b], sandwich[a*n+b] = p.gram[upper], inflation*p.sandwich[upper]
+				gram[a*n+b], sandwich[a*n+b] = p.gram[upper], p.sandwich[upper]
 			}
 			score[a], own[a] = p.score[x], p.gram[x*p.n+x]
 		}

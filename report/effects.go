@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/taskpool"
 )
 
 // Effect is one term's centred contribution on a grid of its features, on the
@@ -84,34 +86,54 @@ func (a *Axis) text(i int) string {
 // together (see Effect.Sum). The only error is that of ctx.
 func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]Effect, error) {
 	g := newGrids(r, a)
-	var out []Effect
+	var of []termsOf
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
-		var sets [][]int
 		for j := range d.Terms {
-			sets = append(sets, []int{j})
+			of = append(of, termsOf{k, []int{j}})
 		}
-		for _, terms := range append(sets, sums(d)...) {
-			names := make([]string, len(terms))
-			for i, j := range terms {
-				names[i] = d.Terms[j].Name
-			}
-			name := strings.Join(names, " + ")
-			e, err := g.effect(ctx, k, terms)
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("report: effect of %q: %w", name, ctx.Err())
-			}
-			if err != nil {
-				e = Effect{Note: err.Error()}
-			}
-			e.Predictor, e.Term = d.Name, name
-			if len(terms) > 1 {
-				e.Sum = names
-			}
-			out = append(out, e)
+		for _, terms := range sums(d) {
+			of = append(of, termsOf{k, terms})
+		}
+	}
+	out, faults := make([]Effect, len(of)), make([]error, len(of))
+	pool := taskpool.New(runtime.GOMAXPROCS(0))
+	defer pool.Close()
+	pool.Each(len(of), func(i int) { out[i], faults[i] = g.named(ctx, of[i]) })
+	for _, err := range faults {
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// termsOf are terms of a predictor whose sum is one effect.
+type termsOf struct {
+	predictor int
+	terms     []int
+}
+
+// named is an effect with its names, or with a note of why there is none.
+func (g *grids) named(ctx context.Context, of termsOf) (Effect, error) {
+	d := &g.result.Predictors[of.predictor]
+	names := make([]string, len(of.terms))
+	for i, j := range of.terms {
+		names[i] = d.Terms[j].Name
+	}
+	name := strings.Join(names, " + ")
+	e, err := g.effect(ctx, of.predictor, of.terms)
+	if ctx.Err() != nil {
+		return e, fmt.Errorf("report: effect of %q: %w", name, ctx.Err())
+	}
+	if err != nil {
+		e = Effect{Note: err.Error()}
+	}
+	e.Predictor, e.Term = d.Name, name
+	if len(names) > 1 {
+		e.Sum = names
+	}
+	return e, nil
 }
 
 // entangled lists the sets of terms that are identified together only.
