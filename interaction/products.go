@@ -118,7 +118,7 @@ type products struct {
 }
 
 func newProducts(n int) *products {
-	return &products{n: n, gram: make([]float64, n*n), sandwich: make([]float64, n*n), score: make([]float64, n)}
+	return &products{n: n, gram: kernel.Zeros[float64](n * n), sandwich: kernel.Zeros[float64](n * n), score: make([]float64, n)}
 }
 
 // blockRows is how many rows' functions are formed at a time.
