@@ -120,13 +120,9 @@ type products struct {
 	weight, square float64
 }
 
-// newProducts are those of no rows. They are cleared, although they are zeros: new memory is one page that is
-// shared until somebody writes, and reading it first, as sums do, costs each page a call of the other processor.
+// newProducts are those of no rows.
 func newProducts(n int) *products {
-	p := &products{n: n, gram: make([]float64, n*n), sandwich: make([]float64, n*n), score: make([]float64, n)}
-	clear(p.gram)
-	clear(p.sandwich)
-	return p
+	return &products{n: n, gram: kernel.Zeros[float64](n * n), sandwich: kernel.Zeros[float64](n * n), score: make([]float64, n)}
 }
 
 // add adds the sums of the rows that follow.

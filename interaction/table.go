@@ -1,5 +1,7 @@
 package interaction
 
+import "github.com/pho-go/pho/internal/kernel"
+
 // cells is the size of a pair's table: bins of the first column times bins of the second,
 // each with one for missing values.
 const cells = stride * stride
@@ -18,11 +20,12 @@ type tables struct {
 }
 
 func newTables(pairs, predictors int, weighted bool) *tables {
-	t := &tables{weight: make([]float64, pairs*cells), squares: make([]float64, predictors), fourths: make([]float64, predictors)}
+	sums := func() []float64 { return kernel.Zeros[float64](pairs * cells) }
+	t := &tables{weight: sums(), squares: make([]float64, predictors), fourths: make([]float64, predictors)}
 	for range predictors {
-		t.score, t.noise = append(t.score, make([]float64, pairs*cells)), append(t.noise, make([]float64, pairs*cells))
+		t.score, t.noise = append(t.score, sums()), append(t.noise, sums())
 		if weighted {
-			t.square = append(t.square, make([]float64, pairs*cells))
+			t.square = append(t.square, sums())
 		}
 	}
 	return t

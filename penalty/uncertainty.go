@@ -174,7 +174,7 @@ func (f *Fit) factorUncertainty(p *Problem, s *search, inner []int, star *mat.De
 	var sums [2]*mat.SymDense
 	var all sync.WaitGroup
 	for i := range sums {
-		sums[i] = mat.NewSymDense(dim, nil)
+		sums[i] = mat.NewSymDense(dim, kernel.Zeros[float64](dim*dim))
 		all.Go(func() {
 			sr, phi := mat.NewDense(dim, dim, nil), mat.NewDense(dim, dim, nil)
 			for c := i; c < columns && !s.stopped(); c += len(sums) {

@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Rounded lists the columns that the network's inputs round and that its own terms
@@ -92,18 +93,32 @@ func rounded(b *data.Batch, columns []string, types map[string]graph.DType) (*da
 
 // roundAll is a copy of x rounded to t; nil if that changes nothing.
 func roundAll(t graph.DType, x []float64) []float64 {
-	first := slices.IndexFunc(x, func(v float64) bool { return t.Round(v) != v })
-	if first < 0 {
+	if isRounded(t, x) {
 		return nil
 	}
 	own := make([]float64, len(x))
 	engine.Enter(own, 1, x, t)
+	if _, _, finite := kernel.Bounds(own); finite {
+		return own
+	}
 	for i, v := range own {
 		if math.IsInf(v, 0) {
 			own[i] = x[i]
 		}
 	}
 	return own
+}
+
+// isRounded tells whether rounding x to t changes nothing, a few numbers at a time.
+func isRounded(t graph.DType, x []float64) bool {
+	var own [64]float64
+	for some := range slices.Chunk(x, len(own)) {
+		engine.Enter(own[:len(some)], 1, some, t)
+		if !slices.Equal(own[:len(some)], some) {
+			return false
+		}
+	}
+	return true
 }
 
 // addRounding adds to zeta what the graph's own terms make of the rounding: with x' the

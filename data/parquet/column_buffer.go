@@ -41,15 +41,20 @@ func (c *columnBuffer) reset() {
 
 // double appends v to a column that is Double.
 func (c *columnBuffer) double(v []float64) {
-	n := len(c.doubles) + 8*len(v)
-	if n > cap(c.doubles) { // a group's rows at most
-		c.doubles = slices.Grow(c.doubles, max(n, min(2*n, 8*groupRows))-len(c.doubles))
+	end := len(c.doubles)
+	c.room(end + 8*len(v))
+	c.doubles = c.doubles[:end+8*len(v)]
+	columnar.PutDoubles(c.doubles[end:], v)
+}
+
+// room makes room for n bytes in all. Memory grows in large steps, up to a group's: pages of it that
+// nothing is written to cost nothing, and those that are left behind were paid for.
+func (c *columnBuffer) room(n int) {
+	if n <= cap(c.doubles) {
+		return
 	}
-	to := c.doubles[len(c.doubles):n]
-	c.doubles = c.doubles[:n]
-	for i := 0; i < len(v) && len(to) >= 8; i, to = i+1, to[8:] {
-		binary.LittleEndian.PutUint64(to, math.Float64bits(v[i]))
-	}
+	larger := columnar.FreshBytes(max(n, min(8*n, 8*groupRows)))
+	c.doubles = larger[:copy(larger, c.doubles)]
 }
 
 // foldConstant stores a Double column of one number throughout as a dictionary of one

@@ -53,6 +53,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}
+	// Nobody reads rows any more. The system takes their memory back while one processor makes the
+	// report; at the process' end whoever called would wait for that.
+	made.Rows.Limit(0)
+	go debug.FreeOSMemory()
 	if err := d.complete(made, r, dir.Target(), droppedNote(made.Rows)); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,8 @@ func SubtractSymmetric(s *mat.SymDense, x, y *mat.Dense) {
 
 // Sandwich is c m c.
 func Sandwich(c, m *mat.SymDense) *mat.SymDense {
-	outer, out := rows(c), mat.NewSymDense(c.SymmetricDim(), nil)
+	n, outer := c.SymmetricDim(), rows(c)
+	out := mat.NewSymDense(n, kernel.Zeros[float64](n*n))
 	addSymmetric(out, outer, Product(rows(m), outer), nil, 0)
 	return out
 }

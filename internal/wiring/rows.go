@@ -10,6 +10,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // MaxCached is how many bytes of decoded rows stay in memory between the passes unless
@@ -110,6 +111,9 @@ func whole(b *data.Batch, columns []string) error {
 		x, err := b.Numeric(name)
 		if err != nil {
 			continue // its reader says so
+		}
+		if _, _, finite := kernel.Bounds(x); finite {
+			continue
 		}
 		for i, v := range x {
 			if v != v {

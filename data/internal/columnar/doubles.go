@@ -77,6 +77,17 @@ func Doubles(dst []float64, b []byte) {
 	}
 }
 
+// PutDoubles sets b to the eight bytes of each number, the lowest first.
+func PutDoubles(b []byte, v []float64) {
+	if memory, ok := Memory(v); ok {
+		copy(b, memory)
+		return
+	}
+	for i, x := range v {
+		binary.LittleEndian.PutUint64(b[8*i:], math.Float64bits(x))
+	}
+}
+
 // Memory is the memory of numbers as bytes, if this machine has them as files do, the lowest
 // byte first: what is read into it are the numbers.
 func Memory(v []float64) ([]byte, bool) {

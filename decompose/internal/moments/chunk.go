@@ -51,7 +51,7 @@ type Chunk struct {
 	views   []*mat.Dense // xx by joined pairs
 	rViews  []*mat.Dense // xr by joined bases
 	sViews  []*mat.Dense // sum by bases
-	below   []bool       // the products of b.pairs[i] stand below the diagonal
+	blocks  []block      // of xx
 	coded   []bool       // of joined bases: codes so far, whose own products are a diagonal
 	panel   panel
 	work    design.Work
@@ -152,10 +152,7 @@ func (b *Chunk) start(x []design.Columns) {
 	for a, basis := range b.layout.Bases {
 		b.sViews = append(b.sViews, mat.NewDense(basis.Dim, 1, b.sums(a)))
 	}
-	b.below = make([]bool, len(b.pairs))
-	for i, q := range b.pairs {
-		b.below[i] = below[[2]int{of[q.a], of[q.b]}]
-	}
+	b.blocks = blocksOf(b.pairs, func(q pair) bool { return below[[2]int{of[q.a], of[q.b]}] })
 	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout))
 }
 

@@ -45,6 +45,28 @@ func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	return m
 }
 
+// block is a pair of bases, or some side by side: of one basis with neighbours.
+type block struct {
+	pair       // b is the first of the neighbours, dimB the columns of all of them
+	below bool // the products stand below the diagonal
+}
+
+// blocksOf joins pairs that are side by side: rows of few numbers take as long as the calls for them.
+func blocksOf(pairs []pair, below func(pair) bool) []block {
+	var blocks []block
+	for _, q := range pairs {
+		next := block{q, below(q)}
+		if n := len(blocks); n > 0 {
+			if last := &blocks[n-1]; last.a == q.a && last.offB+last.dimB == q.offB && last.below == next.below {
+				last.dimB += q.dimB
+				continue
+			}
+		}
+		blocks = append(blocks, next)
+	}
+	return blocks
+}
+
 // centre turns sums about the shift into sums about the mean: with d the mean of
 // the shifted column, sum w (x - d)(y - e) = sum w x y - W d e.
 func (b *Chunk) centre(m *Moments) {
@@ -60,33 +82,30 @@ func (b *Chunk) centre(m *Moments) {
 		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
-	for at := 0; at < len(b.pairs); {
-		q, below := b.pairs[at], b.below[at]
-		end := q.offB + q.dimB
-		for at++; at < len(b.pairs) && !below && !b.below[at] && b.pairs[at].a == q.a && b.pairs[at].offB == end; at++ { // neighbours in a row
-			end += b.pairs[at].dimB
-		}
+	for _, q := range b.pairs {
 		if q.a == q.b {
 			m.open[q.a] = q.dimA > 1 && b.coded[b.panel.of[q.a]]
 		}
+	}
+	for _, q := range b.blocks {
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := xr.Data[i*xr.Stride+resp]
-			from := q.offB
-			if q.a == q.b {
+			from, to := q.offB, q.offB+q.dimB
+			if q.a == q.b { // the block begins on the diagonal
 				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
 				if from = i + 1; m.open[q.a] {
-					from = q.offB + q.dimB
+					from = q.offA + q.dimA
 				}
 			}
-			dst := c.Data[i*c.Stride:][from:end]
-			mean := d[from:end]
-			if below {
+			dst := c.Data[i*c.Stride:][from:to]
+			mean := d[from:to][:len(dst)]
+			if q.below {
 				for l := range dst {
 					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
 				}
 				continue
 			}
-			copy(dst, xx.Data[i*xx.Stride:][from:end])
+			copy(dst, xx.Data[i*xx.Stride:][from:to])
 			kernel.Axpy(dst, mean, -s)
 		}
 	}

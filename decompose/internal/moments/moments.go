@@ -111,7 +111,7 @@ func rectangle(r, c int) *mat.Dense {
 	if r == 0 || c == 0 {
 		return &mat.Dense{}
 	}
-	return mat.NewDense(r, c, nil)
+	return mat.NewDense(r, c, kernel.Zeros[float64](r*c))
 }
 
 // Merge adds the rows of next, which follow those of m. The layouts must be

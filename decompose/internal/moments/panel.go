@@ -216,10 +216,8 @@ func (p *panel) add(x []design.Columns, w []float64, r *mat.Dense, i, j int) {
 		}
 	}
 	if r != nil {
-		to, from := p.r.RawMatrix(), r.RawMatrix()
-		for l := range rows {
-			copy(to.Data[(n+l)*to.Stride:], from.Data[(i+l)*from.Stride:][:from.Cols])
-		}
+		to := p.r.RawMatrix()
+		copyRows(to.Data[n*to.Stride:], to.Stride, design.Dense{Dense: r}, i, j)
 	}
 	p.n += rows
 }

@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // bilinear adds a'Cb of four values of a, four of b and the sixteen of C where they begin,
 // for n rows, a multiple of 4, four at a time, with the operations of the formula: nothing
 // is fused. It stops before four rows of which one begins outside.
@@ -11,6 +13,7 @@ func bilinear(s *source) {
 	s.op("MOVQ", mem(bandB, "DI"), "R10")
 	s.op("MOVQ", mem(bandCols, "DI"), "R13")
 	s.op("MOVQ", mem(bandLDB, "DI"), "DI")
+	s.op("LEAQ", "(DI)(DI*2)", "R14")
 	s.label("loop")
 	for i := range 4 {
 		s.op("MOVL", mem(4*i, "SI"), "AX")
@@ -22,12 +25,10 @@ func bilinear(s *source) {
 		s.op("IMULQ", "DI", "AX")
 		s.op("ADDQ", "R11", "AX")
 		s.op("LEAQ", "(AX)(BX*8)", "AX")
-		for l := range 4 {
-			if l > 0 {
-				s.op("ADDQ", "DI", "AX")
-			}
-			s.op("VBROADCASTSD", mem(32*i+8*l, "R8"), v.r(4+l))
-			s.op("VMULPD", "(AX)", v.r(4+l), v.r(4+l))
+		s.op("VMOVUPD", mem(32*i, "R8"), v.r(8))
+		for l, row := range []string{"(AX)", "(AX)(DI*1)", "(AX)(DI*2)", "(AX)(R14*1)"} {
+			s.op("VPERMPD", fmt.Sprintf("$%#x", 0x55*l), v.r(8), v.r(4+l)) // loads are what it waits for: one, not four
+			s.op("VMULPD", row, v.r(4+l), v.r(4+l))
 		}
 		s.op("VADDPD", v.r(5), v.r(4), v.r(4))
 		s.op("VADDPD", v.r(7), v.r(6), v.r(6))
