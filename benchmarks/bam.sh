@@ -4,7 +4,8 @@
 # on the paper's ten functions with discretisation at ROWS (1000000) rows, ROUNDS (3)
 # times, and exact once, which takes half a minute for a million rows; and with factors of
 # many levels at FACTORROWS (500000) rows with discretisation, terms compared with exact
-# bam's on few rows. bam is called as it is fastest: with one or two
+# bam's on few rows; then also what the default bands add to the last pass, next to a pass of the
+# moments. bam is called as it is fastest: with one or two
 # threads or processes, QR or use.chol, and OpenBLAS with one or two threads and the code
 # of several processors: the latter is decided on PROBE rows. Prints rows of
 #   case, ours, peer and its setting, ratio, answer difference
