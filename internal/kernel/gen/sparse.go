@@ -39,7 +39,7 @@ func sparses(s *source, set isa) {
 // masks, since sums of one are too few to keep the units busy.
 func (s *source) sparse(v vector, panels int) {
 	vectors := 2 * panels
-	number, zero, sign := 2*vectors, 2*vectors+2, 2*vectors+3
+	number, zero, least := 2*vectors, 2*vectors+2, 2*vectors+3
 	panel := []string{"R8", "R9", "R10", "R11"}[:panels]
 	from, mask, index := []string{"SI", "R15"}, []string{"CX", "R12"}, []string{"BX", "R13"}
 	acc := func(row, i int) int { return row*vectors + i }
@@ -53,9 +53,7 @@ func (s *source) sparse(v vector, panels int) {
 		s.op("ADDQ", mem(sparseBS, "DI"), panel[i])
 	}
 	s.zero(v, zero)
-	s.op("VPTERNLOGD", "$0xFF", v.r(sign), v.r(sign), v.r(sign))
-	s.op(v.integer("VPSLL"), imm(8*v.size()-1), v.r(sign), v.r(sign))
-	s.op("KXORW", "K2", "K2", "K2")
+	s.zero(v, least) // of the sums' bits as integers: those of -0 are the least there is
 
 	s.label("rows")
 	for i := range 2 * vectors {
@@ -116,8 +114,7 @@ func (s *source) sparse(v vector, panels int) {
 	s.op("CMPQ", mem(sparseLast, "DI"), "$0")
 	s.op("JEQ", "store")
 	for i := range 2 * vectors {
-		s.op(v.integer("VPCMPEQ"), v.r(sign), v.r(i), "K1")
-		s.op("KORW", "K1", "K2", "K2")
+		s.op(v.integer("VPMINS"), v.r(i), v.r(least), v.r(least))
 	}
 	s.op("CMPQ", mem(sparseRelu, "DI"), "$0")
 	s.op("JEQ", "store")
@@ -135,7 +132,10 @@ func (s *source) sparse(v vector, panels int) {
 	s.op("ADDQ", mem(sparseRS, "DI"), from[0])
 	s.op("SUBQ", "$2", mem(sparseRows, "DI"))
 	s.op("JNE", "rows")
-	s.op("KMOVW", "K2", "AX")
+	s.op("VPTERNLOGD", "$0xFF", v.r(zero), v.r(zero), v.r(zero))
+	s.op(v.integer("VPSLL"), imm(8*v.size()-1), v.r(zero), v.r(zero)) // -0
+	s.op(v.integer("VPCMPEQ"), v.r(zero), v.r(least), "K1")
+	s.op("KMOVW", "K1", "AX")
 	s.op("ORQ", "AX", mem(sparseNegative, "DI"))
 	s.finish()
 }
