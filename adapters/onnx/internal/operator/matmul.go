@@ -114,7 +114,7 @@ func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
 		w := Floats[T](n.Inputs[1])
 		k, cols := b[len(b)-2], b[len(b)-1]
 		for i := range graph.Product(b[:len(b)-2]) {
-			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false))
+			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false).SkipZeros())
 		}
 	}
 	return func(x *Exec[T]) error {
