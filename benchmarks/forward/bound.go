@@ -39,7 +39,8 @@ func (w work) times(n int) work {
 // bound prints, for each network, what a row costs one processor at least: its products at the
 // rate of multiply-adds of registers, its functions at that of their kernels on numbers in the
 // first cache, and its bytes, of float64, at the rate that memory is read with. Products and
-// functions need the same units, memory is read meanwhile. Then what a row takes here.
+// functions need the same units, memory is read meanwhile. Products with zeros behind a Relu count,
+// though our layers may leave them out. Then what a row takes here.
 func (s *settings) bound() error {
 	rate := readRate()
 	fmt.Printf("one processor: %.1f multiply-adds/ns in float32, %.1f in float64, memory read at %.1f GB/s\n", peak[float32](), peak[float64](), rate)

@@ -11,6 +11,7 @@ type Weights[T Float] struct {
 	K, N   int
 	isa    isa
 	finite bool
+	skips  bool // products with 0
 	// data holds the rows one after another if isa is plain, else panels: two
 	// vectors of columns each, row by row, the last filled up with zeros to
 	// whole vectors; but one column is as it is.
@@ -158,8 +159,16 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 	if w.K == 0 {
 		t.rs = 0 // a may be empty: its pointer stays nil
 	}
-	for i := 0; i < m; i += rowBlock {
-		rows := min(rowBlock, m-i)
+	block := rowBlock
+	skips := w.skips && meanwhile == nil
+	if skips {
+		block = min(block, manyMasks/w.chunks())
+	}
+	for i := 0; i < m; i += block {
+		rows, first := min(block, m-i), 0
+		if skips {
+			first = w.mulSparse(c[i*ldc:], ldc, a[i*lda:], lda, rows, bias, relu)
+		}
 		// Once even if K is 0: every element gets its initial value.
 		for l := 0; ; l += kc {
 			t.k = uintptr(min(kc, w.K-l))
@@ -171,7 +180,7 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 			if w.K > 0 {
 				t.a = at(a, i*lda+l)
 			}
-			for j := 0; j < w.N; j += nr {
+			for j := first; j < w.N; j += nr {
 				cols := min(nr, w.N-j)
 				width := panelWidth[T](w.isa, cols)
 				t.cols, t.bs = uintptr(cols), uintptr(width)*size

@@ -53,6 +53,14 @@ func entryPoints() map[string]entryPoint {
 		"F64AVX512": {avx512, lines[float64](lineF64AVX512, avx512)}, "F32AVX512": {avx512, lines[float32](lineF32AVX512, avx512)},
 		"F64AVX2": {avx2, lines[float64](lineF64AVX2, avx2)}, "F32AVX2": {avx2, lines[float32](lineF32AVX2, avx2)},
 	})
+	precision("nonzeros", map[string]entryPoint{
+		"F64AVX512": {avx512, nonzerosOf[float64](nonzerosF64AVX512)}, "F32AVX512": {avx512, nonzerosOf[float32](nonzerosF32AVX512)},
+	})
+	precision("sparse", map[string]entryPoint{
+		"2F64AVX512": {avx512, sparses[float64](sparse2F64AVX512, 2)}, "2F32AVX512": {avx512, sparses[float32](sparse2F32AVX512, 2)},
+		"3F64AVX512": {avx512, sparses[float64](sparse3F64AVX512, 3)}, "3F32AVX512": {avx512, sparses[float32](sparse3F32AVX512, 3)},
+		"4F64AVX512": {avx512, sparses[float64](sparse4F64AVX512, 4)}, "4F32AVX512": {avx512, sparses[float32](sparse4F32AVX512, 4)},
+	})
 	precision("pack", map[string]entryPoint{
 		"F64AVX512": {avx512, packs[float64](packF64AVX512, avx512)}, "F32AVX512": {avx512, packs[float32](packF32AVX512, avx512)},
 		"F64AVX2": {avx2, packs[float64](packF64AVX2, avx2)}, "F32AVX2": {avx2, packs[float32](packF32AVX2, avx2)},

@@ -68,6 +68,8 @@ func TestOffsets(t *testing.T) {
 		{"rankOne", rankOne[float32]{}, map[string]string{"least": "rankOneFloor"}},
 		{"squares", squares{}, nil},
 		{"line", line{}, nil},
+		{"sparse", sparse{}, nil},
+		{"nonzeros", nonzeros{}, nil},
 		{"conversion", conversion{}, nil},
 		{"band", band{}, nil},
 		{"spline", spline{}, nil},
@@ -104,7 +106,7 @@ func TestOffsets(t *testing.T) {
 		}
 	}
 	for name := range offsets {
-		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "conversion", "band", "spline", "scatter", "grad", "split", "adam"} {
+		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "sparse", "nonzeros", "conversion", "band", "spline", "scatter", "grad", "split", "adam"} {
 			if rest, ok := strings.CutPrefix(name, prefix); ok && rest[0] >= 'A' && rest[0] <= 'Z' && !seen[name] {
 				t.Errorf("the generator's %s is no field", name)
 			}

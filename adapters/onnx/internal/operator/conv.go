@@ -182,7 +182,7 @@ func compilePointwise[T kernel.Float](n *graph.Node, p *convPlan) Step[T] {
 	k, m := wv.Shape[1], wv.Shape[0]/p.group
 	var packed []*kernel.Weights[T]
 	for g := range p.group {
-		packed = append(packed, kernel.Pack(k, m, w[g*m*k:], true))
+		packed = append(packed, kernel.Pack(k, m, w[g*m*k:], true).SkipZeros())
 	}
 	return func(x *Exec[T]) error {
 		lda, ldc := k*p.group, m*p.group

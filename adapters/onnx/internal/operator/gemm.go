@@ -69,6 +69,9 @@ func compileGemm[T kernel.Float](n *graph.Node) Step[T] {
 		cv = n.Inputs[2]
 	}
 	bias, perColumn := columnBias[T](cv, n.Outputs[0].Shape[1], beta)
+	if packed != nil {
+		packed.SkipZeros()
+	}
 	if c, column := n.Resolved.(Column); column {
 		return timesRow(c, packed, bias)
 	}

@@ -93,7 +93,7 @@ func withBias(n *graph.Node) bool { return len(n.Inputs) > 2 }
 // compileLayer is a MatMul with a bias.
 func compileLayer[T kernel.Float](n *graph.Node) Step[T] {
 	k, cols := n.Inputs[1].Shape[0], n.Inputs[1].Shape[1]
-	packed, bias := kernel.Pack(k, cols, Floats[T](n.Inputs[1]), false), Floats[T](n.Inputs[2])
+	packed, bias := kernel.Pack(k, cols, Floats[T](n.Inputs[1]), false).SkipZeros(), Floats[T](n.Inputs[2])
 	return func(x *Exec[T]) error {
 		as := x.In[0].Shape
 		x.product(packed, x.In[0].F, graph.Product(as[:len(as)-1]), bias)
@@ -114,7 +114,7 @@ func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
 		w := Floats[T](n.Inputs[1])
 		k, cols := b[len(b)-2], b[len(b)-1]
 		for i := range graph.Product(b[:len(b)-2]) {
-			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false))
+			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false).SkipZeros())
 		}
 	}
 	return func(x *Exec[T]) error {

@@ -102,6 +102,7 @@ func compileFusedMatMul[T kernel.Float](n *graph.Node) Step[T] {
 		if alpha != 1 {
 			packed.Scale(alpha)
 		}
+		packed.SkipZeros()
 		return func(x *Exec[T]) error {
 			as := x.In[0].Shape
 			packed.Mul(x.Out[0].F, cols, x.In[0].F, k, graph.Product(as[:len(as)-1]), nil)

@@ -1,0 +1,156 @@
+package kernel
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// sparse is the argument of the assembly that adds, to each row of C, the rows of B that A has a
+// number for which is not 0, in order of k, for two to four panels of whole vectors and sparseChunk
+// rows of B. The assembly knows the offsets of the fields.
+type sparse struct {
+	a        unsafe.Pointer // element (0, 0) of A's columns of the chunk
+	rs       uintptr        // bytes between rows of A
+	mask     unsafe.Pointer // a bit for each of the chunk's numbers in the first row
+	ms       uintptr        // bytes between masks of rows
+	b        unsafe.Pointer // the chunk in the first panel
+	bs       uintptr        // bytes between panels
+	x        unsafe.Pointer // initial values, or nil for 0
+	xs       uintptr        // bytes between their rows; 0 repeats one
+	c        unsafe.Pointer // may be x
+	cs       uintptr        // bytes between its rows
+	rows     uintptr        // an even number
+	last     uintptr        // not 0: sums end here
+	relu     uintptr        // not 0: then negative results become 0
+	negative uintptr        // becomes not 0 where a sum ends at -0
+}
+
+// nonzeros is the argument of the assembly that sets a bit for each number that is not 0.
+type nonzeros struct {
+	a    unsafe.Pointer
+	rs   uintptr // bytes between rows
+	rows uintptr
+	k    uintptr        // numbers in a row
+	mask unsafe.Pointer // as many bits for each row, in whole bytes
+	ms   uintptr        // bytes between those of rows
+}
+
+const (
+	sparseChunk  = 64 // numbers of a mask; as many rows of four panels fill two thirds of the first cache
+	sparseSample = 8  // rows that tell whether to look at the others
+	sparseLeast  = 16 // rows that panels are worth fetching for
+	// sparseShare is the share of numbers that are not 0 from which on tiles are as fast.
+	sparseShare = 0.7
+	// Masks in the memory for them: the stack, as for panels of B.
+	fewMasks  = 512
+	manyMasks = 4096
+)
+
+// SkipZeros prepares w for matrices many of whose numbers are 0, as those behind a Relu are: their
+// products are left out where that is faster, which needs weights that are finite. The results have
+// the same bits.
+func (w *Weights[T]) SkipZeros() *Weights[T] {
+	finite := true
+	for _, x := range w.data {
+		finite = finite && x-x == 0 // NaN otherwise
+	}
+	w.skips = finite && w.K > 0 && w.isa == avx512 && w.N >= 4*lanes[T](w.isa) && sparseSample*w.chunks() <= fewMasks
+	return w
+}
+
+// chunks is how many masks a row of A has.
+func (w *Weights[T]) chunks() int { return (w.K + sparseChunk - 1) / sparseChunk }
+
+// mulSparse computes columns of c from the first on by what is not 0 in a, if that is little, and
+// tells how many.
+func (w *Weights[T]) mulSparse(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool) (cols int) {
+	switch {
+	case rows < sparseLeast || !w.sampleSparse(a, lda):
+		return 0
+	case rows*w.chunks() <= fewMasks:
+		var masks [fewMasks]uint64
+		return w.mulNonzeros(c, ldc, a, lda, rows, bias, relu, masks[:])
+	}
+	var masks [manyMasks]uint64
+	return w.mulNonzeros(c, ldc, a, lda, rows, bias, relu, masks[:])
+}
+
+// sampleSparse tells whether few numbers of the first rows are not 0.
+func (w *Weights[T]) sampleSparse(a []T, lda int) bool {
+	var masks [fewMasks]uint64
+	return w.nonzeros(masks[:], a, lda, sparseSample)
+}
+
+func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool, masks []uint64) (cols int) {
+	if !w.nonzeros(masks, a, lda, rows) {
+		return 0
+	}
+	size, nr, chunks := uintptr(sizeOf[T]()), 2*lanes[T](w.isa), w.chunks()
+	p := sparse{rs: uintptr(lda) * size, ms: uintptr(chunks) * 8, bs: uintptr(w.K*nr) * size, cs: uintptr(ldc) * size}
+	if relu {
+		p.relu = 1
+	}
+	for full := w.N / nr; full > 1; {
+		panels := sparsePanels(full)
+		p.c, p.x, p.xs, p.last = at(c, cols), nil, 0, 0
+		if bias != nil {
+			p.x = at(bias, cols)
+		}
+		negative := false
+		for l := range chunks {
+			p.a, p.mask, p.b = at(a, l*sparseChunk), unsafe.Pointer(&masks[l]), at(w.data, cols*w.K+l*sparseChunk*nr)
+			if l == chunks-1 {
+				p.last = 1
+			}
+			negative = sparseRows[T](p, rows, panels)
+			p.x, p.xs = p.c, p.cs
+		}
+		if negative { // a product of 0 may have made it +0
+			break
+		}
+		cols += panels * nr
+		full -= panels
+	}
+	return cols
+}
+
+// nonzeros sets the bits of what is not 0 in a, and tells whether that is little.
+func (w *Weights[T]) nonzeros(masks []uint64, a []T, lda, rows int) bool {
+	chunks := w.chunks()
+	runNonzeros[T](&nonzeros{a: at(a, 0), rs: uintptr(lda * sizeOf[T]()), rows: uintptr(rows), k: uintptr(w.K), mask: unsafe.Pointer(&masks[0]), ms: uintptr(8 * chunks)})
+	many := 0
+	for _, m := range masks[:rows*chunks] {
+		many += bits.OnesCount64(m)
+	}
+	return float64(many) < sparseShare*float64(rows*w.K)
+}
+
+// sparseRows runs p for so many rows: in pairs, the last one, if it is left, as two of itself. It
+// tells whether a sum ended at -0.
+func sparseRows[T Float](p sparse, rows, panels int) (negative bool) {
+	if pairs := p; rows > 1 {
+		pairs.rows = uintptr(rows &^ 1)
+		runSparse[T](&pairs, panels)
+		negative = pairs.negative != 0
+	}
+	if rows%2 == 1 {
+		last := uintptr(rows - 1)
+		p.a, p.mask, p.c = unsafe.Add(p.a, last*p.rs), unsafe.Add(p.mask, last*p.ms), unsafe.Add(p.c, last*p.cs)
+		if p.x != nil {
+			p.x = unsafe.Add(p.x, last*p.xs)
+		}
+		p.rs, p.ms, p.xs, p.cs, p.rows = 0, 0, 0, 0, 2
+		runSparse[T](&p, panels)
+		negative = negative || p.negative != 0
+	}
+	return negative
+}
+
+// sparsePanels is how many of so many panels to add up at once: four, or fewer for the rest to be
+// some, too.
+func sparsePanels(left int) int {
+	if left == 5 || left == 6 {
+		return 3
+	}
+	return min(left, 4)
+}
