@@ -78,9 +78,13 @@ func TestAnyBits(t *testing.T) {
 // strconv, of whose time this package is to need a part only.
 func TestNumbersOfData(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
+	slow := 0
 	for i := range rounds(t) {
 		v := r.NormFloat64() * math.Pow(10, float64(i%13-6))
 		both(t, v)
+		if !isShort(math.Float64bits(v)) {
+			slow++
+		}
 		for places := range 8 {
 			text := strconv.FormatFloat(v, 'f', places, 64)
 			if !checkPrefix(t, text) {
@@ -95,6 +99,15 @@ func TestNumbersOfData(t *testing.T) {
 		both(t, float64(r.Int64N(1<<60)>>r.IntN(60)))
 		both(t, float64(float32(v)))
 	}
+	if slow > 1 {
+		t.Errorf("%d numbers were left to strconv", slow)
+	}
+}
+
+// isShort reports whether shortest answers for a number's bits.
+func isShort(u uint64) bool {
+	_, _, ok := shortest(u&(1<<52-1), int(u>>52&0x7ff))
+	return ok
 }
 
 // TestTies reads decimals that lie half way between two numbers, and right beside that.
