@@ -8,7 +8,7 @@ import (
 )
 
 // room is what the text of a number may take while it is written: more than it has in the end.
-const room = 32
+const room = 40
 
 // Append appends the shortest text that reads back as v, as strconv.AppendFloat does with
 // format 'g', precision -1 and 64 bits.
@@ -74,20 +74,20 @@ func shortest(c uint64, q int) (d uint64, k int, ok bool) {
 	return d, k, true
 }
 
-// characters are the eight digits of v, below 10^8, the first the lowest byte.
+// characters are the eight digits of v, below 10^8, the first the lowest byte. It halves numbers
+// of 8, 4 and 2 digits, side by side: a quotient stays in the lower half, the remainder goes to
+// the upper one.
 func characters(v uint64) uint64 {
-	v = v/1e4 | v%1e4<<32
-	hundreds := v * 10486 >> 20 & 0x7f0000007f
-	v = hundreds | (v-100*hundreds)<<16
-	tens := v * 103 >> 10 & 0xf000f000f000f
-	return tens | (v-10*tens)<<8
+	v = v<<32 - (v*109951163>>40)*(1e4<<32-1)
+	v = v<<16 - (v*10486>>20&0x7f0000007f)*(1e2<<16-1)
+	return v<<8 - (v*103>>10&0xf000f000f000f)*(1e1<<8-1)
 }
 
 // layout writes d 10^k, d of 17 digits, and returns how many bytes that takes without zeros at
 // the end.
 func layout(to *[room - 1]byte, d uint64, k int) int {
 	upper := d / 1e8
-	head := upper / 1e8
+	head := uint64(uint32(upper) / 1e8)
 	middle, tail := characters(upper-1e8*head), characters(d-1e8*upper)
 	n := 17 - bits.LeadingZeros64(tail)>>3 // digits
 	if tail == 0 {
@@ -124,10 +124,11 @@ func exponent10(to *[room - 1]byte, n, e int) int {
 	if n > 1 {
 		n++
 	}
-	sign := byte('+')
+	sign, size := uint64('+'), uint64(e)
 	if e < 0 {
-		e, sign = -e, '-'
+		sign, size = '-', uint64(-e)
 	}
-	copy(to[n:], []byte{'e', sign, '0' + byte(e/10), '0' + byte(e%10)})
+	tens := size * 103 >> 10
+	store(to[n&31:], 'e'|sign<<8|('0'+tens)<<16|('0'+size-10*tens)<<24)
 	return n + 4
 }
