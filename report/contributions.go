@@ -172,23 +172,25 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 
 // appendRow appends the line of row i; intercepts are the predictors' as text.
 func appendRow(text []byte, p *decompose.Parts, i int, intercepts [][]byte) []byte {
-	number := func(v float64) { text = append(decimal.Append(text, v), ',') }
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
 		text = append(text, intercepts[k]...)
+		var se []float64
+		if d.SE != nil {
+			se = d.SE.RawRowView(i)
+		}
 		for j, v := range d.Row(i) {
-			number(v)
-			if d.SE == nil {
-				continue
-			}
-			if se := d.SE.At(i, j); math.IsNaN(se) {
+			text = append(decimal.Append(text, v), ',')
+			switch {
+			case se == nil:
+			case math.IsNaN(se[j]):
 				text = append(text, ',')
-			} else {
-				number(se)
+			default:
+				text = append(decimal.Append(text, se[j]), ',')
 			}
 		}
-		number(d.Unstructured[i])
-		number(d.Eta[i])
+		text = append(decimal.Append(text, d.Unstructured[i]), ',')
+		text = append(decimal.Append(text, d.Eta[i]), ',')
 	}
 	text[len(text)-1] = '\n'
 	return text

@@ -26,6 +26,7 @@ func main() {
 	rounds := flag.Int("rounds", 3, "turns of each")
 	only := flag.String("case", "", "the one case to run")
 	applies := flag.Bool("apply", false, "time pho apply next to pho decompose")
+	memory := flag.String("memory", "", "directory without a disk behind it, for the cases of -apply that write text there")
 	bounds := flag.Bool("bound", false, "print what each part must cost on this machine")
 	flag.Parse()
 	var err error
@@ -39,7 +40,7 @@ func main() {
 	case *bounds:
 		err = bound(*dir, *workers, *rows)
 	case *applies:
-		err = compareApply(*pho, *dir, *only, *workers, *rounds)
+		err = compareApply(*pho, *dir, *memory, *only, *workers, *rounds)
 	default:
 		err = compare(*pho, *dir, *only, *workers, *rounds)
 	}

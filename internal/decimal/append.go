@@ -14,21 +14,15 @@ const room = 40
 // format 'g', precision -1 and 64 bits.
 func Append(text []byte, v float64) []byte {
 	u := math.Float64bits(v)
-	c, q := u&(1<<52-1), int(u>>52&0x7ff)
-	if v == 0 || q < least || q > most {
+	d, k, ok := shortest(u&(1<<52-1), int(u>>52&0x7ff))
+	if !ok {
 		return strconv.AppendFloat(text, v, 'g', -1, 64)
 	}
-	text = slices.Grow(text, room)
 	at := len(text)
-	to := text[at : at+room]
-	n := 0
-	if u>>63 != 0 {
-		to[0] = '-'
-		n = 1
-	}
-	d, k := shortest(c, q)
-	n += layout(to[n:], d, k)
-	return text[:at+n]
+	text = slices.Grow(text, room)[:at+room]
+	text[at] = '-'
+	at += int(u >> 63)
+	return text[:at+layout((*[room - 1]byte)(text[at:]), d, k)]
 }
 
 // Biased exponents of the numbers for which the table has the power of ten.
@@ -38,150 +32,103 @@ const (
 )
 
 // shortest is the decimal d 10^k of the fewest digits that rounds to the number whose bits have
-// the fraction c and the exponent q, and of several the one nearest to it. d may end in zeros.
+// the fraction c and the exponent q, and of several the one nearest to it, with zeros behind it
+// to make 17 digits. ok is false where it cannot tell, which is seldom.
 //
-// It is the algorithm Schubfach: R. Giulietti, The Schubfach way to render doubles, 2020.
-func shortest(c uint64, q int) (d uint64, k int) {
-	closer := uint64(0) // the number below is nearer than that above
-	if c == 0 {
-		closer = 1
+// The power of ten that leaves the number 16 or 17 digits before the point makes the interval
+// that rounds to it at least 1 and less than 10 wide. So either a multiple of ten is inside, which has fewer
+// digits than all others there, or the nearest whole number is the shortest decimal. That is
+// Schubfach (R. Giulietti, The Schubfach way to render doubles, 2020) with numbers rounded down, of
+// which comparisons are right unless both sides are almost equal.
+func shortest(c uint64, q int) (d uint64, k int, ok bool) {
+	if c == 0 || q < least || q > most { // to powers of two the number below is nearer than that above
+		return 0, 0, false
 	}
-	c, q = c|1<<52, q-1075 // the number is c 2^q
-	if q <= 0 && q > -53 && c&(1<<-q-1) == 0 {
-		return c >> -q, 0 // it is whole
-	}
-	k = (q*1262611 - int(closer)*524031) >> 22 // floor(log10(2^q)), or of 3/4 of it
-	h := uint(q+log2Pow10(-k)+1) & 63
+	c, q = c|1<<52, q-1075     // the number is c 2^q
+	k = q * 1262611 >> 22      // floor(log10(2^q))
+	h := q + log2Pow10(-k) + 1 // 1 to 4
 	power := &powers[-k-leastPower]
-	high, low := power.high, power.low
-	if k > 0 || k < -55 {
-		low++ // rounded up
+	// The number over 10^k, before the point and behind it, of that 64 bits.
+	s, behind := bits.Mul64(power.high, c<<(h&63))
+	more, _ := bits.Mul64(power.low, c<<(h&63))
+	behind, carry := bits.Add64(behind, more, 0)
+	s += carry
+	// Above the multiple of ten, and half the width of the interval, over 2^60. No
+	// difference of the three is wrong by more than 3.
+	const ten, sure = 10 << 60, 4
+	tenth := s / 10
+	above, half := (s-10*tenth)<<60|behind>>4, power.high>>((5-h)&63)
+	if above-half+sure < 2*sure || above+half-ten+sure < 2*sure || behind-1<<63+sure < 2*sure {
+		return 0, 0, false
 	}
-	// Four times the number, and the ends of the interval that rounds to it, over 10^k. Of
-	// what is behind the point, the lowest bit says whether there is anything.
-	below := odd(high, low, (4*c-2+closer)<<h)
-	here := odd(high, low, 4*c<<h)
-	above := odd(high, low, (4*c+2)<<h)
-	below += c & 1 // the ends belong to the interval if c is even
-	above -= c & 1
-	s := here / 4
-	if tenth := s / 10; tenth > 0 {
-		under, over := below <= 40*tenth, 40*tenth+40 <= above
-		if under != over {
-			if over {
-				tenth++
-			}
-			return tenth, k + 1
-		}
+	d = s + behind>>63
+	if above < half {
+		d = 10 * tenth
 	}
-	if under, over := below <= 4*s, 4*s+4 <= above; under != over {
-		if over {
-			s++
-		}
-		return s, k
+	if above+half > ten {
+		d = 10*tenth + 10
 	}
-	// Both are inside: the nearer one.
-	if middle := 4*s + 2; here > middle || here == middle && s&1 == 1 {
-		s++
+	if full := 10 * d; d < 1e16 {
+		d, k = full, k-1
 	}
-	return s, k
+	return d, k, true
 }
 
-// odd is the number's product with a power of ten, over 2^128, rounded to odd.
-func odd(high, low, c uint64) uint64 {
-	x, _ := bits.Mul64(low, c)
-	y1, y0 := bits.Mul64(high, c)
-	y0, carry := bits.Add64(y0, x, 0)
-	y1 += carry
-	if y0 > 1 {
-		y1 |= 1
-	}
-	return y1
-}
-
-// digits are the digits of a number from place first to place last-1 of text, and zeros up to
-// place 32.
-type digits struct {
-	text        [48]byte
-	first, last int
-}
-
-// set takes the digits of d, below 10^17, but for zeros at its ends.
-func (s *digits) set(d uint64) {
-	upper, lower := d/1e8, d%1e8
-	head, middle, tail := characters(upper/1e8), characters(upper%1e8), characters(lower)
-	store(s.text[:], head+zeros)
-	store(s.text[8:], middle+zeros)
-	store(s.text[16:], tail+zeros)
-	store(s.text[24:], zeros)
-	switch {
-	case head != 0:
-		s.first = bits.TrailingZeros64(head) >> 3
-	case middle != 0:
-		s.first = 8 + bits.TrailingZeros64(middle)>>3
-	default:
-		s.first = 16 + bits.TrailingZeros64(tail)>>3
-	}
-	switch {
-	case tail != 0:
-		s.last = 24 - bits.LeadingZeros64(tail)>>3
-	case middle != 0:
-		s.last = 16 - bits.LeadingZeros64(middle)>>3
-	default:
-		s.last = 8 - bits.LeadingZeros64(head)>>3
-	}
-}
-
-// characters are the eight digits of v, below 10^8, the first the lowest byte.
+// characters are the eight digits of v, below 10^8, the first the lowest byte. It halves numbers
+// of 8, 4 and 2 digits, side by side: a quotient stays in the lower half, the remainder goes to
+// the upper one.
 func characters(v uint64) uint64 {
-	v = v/1e4 | v%1e4<<32
-	hundreds := v * 10486 >> 20 & 0x7f0000007f
-	v = hundreds | (v-100*hundreds)<<16
-	tens := v * 103 >> 10 & 0xf000f000f000f
-	return tens | (v-10*tens)<<8
+	v = v<<32 - (v*109951163>>40)*(1e4<<32-1)
+	v = v<<16 - (v*10486>>20&0x7f0000007f)*(1e2<<16-1)
+	return v<<8 - (v*103>>10&0xf000f000f000f)*(1e1<<8-1)
 }
 
-// layout writes d 10^k and returns how many bytes that takes.
-func layout(to []byte, d uint64, k int) int {
-	var s digits
-	s.set(d)
-	_ = to[room-2]
-	n, point := s.last-s.first, 24-s.first+k // digits; place of the point among them
-	switch {
-	case point < -3 || point > 6:
-		return s.exponential(to, n, point-1)
-	case point <= 0:
-		store(to, zeros-('0'-'.')<<8) // 0.000000
-		s.copy(to[2-point:], s.first)
-		return 2 - point + n
+// layout writes d 10^k, d of 17 digits, and returns how many bytes that takes without zeros at
+// the end.
+func layout(to *[room - 1]byte, d uint64, k int) int {
+	upper := d / 1e8
+	head := uint64(uint32(upper) / 1e8)
+	middle, tail := characters(upper-1e8*head), characters(d-1e8*upper)
+	n := 17 - bits.LeadingZeros64(tail)>>3 // digits
+	if tail == 0 {
+		n = 9 - bits.LeadingZeros64(middle)>>3
 	}
-	store(to, load(s.text[s.first:]))
+	middle, tail = middle+zeros, tail+zeros
+	point := 17 + k // behind so many digits
+	if point < -3 || point > 6 {
+		to[0], to[1] = '0'+byte(head), '.'
+		store(to[2:], middle)
+		store(to[10:], tail)
+		return exponent10(to, n, point-1)
+	}
+	// Nobody could guess where the point is: no branch asks for it.
+	first, dot := 0, max(point, 1)
+	if point <= 0 {
+		first = 2 - point
+	}
+	rest := max(first, dot) + 1      // digits behind the first and the point
+	store(to[:], zeros-('0'-'.')<<8) // 0.000000
+	to[first&7] = '0' + byte(head)
+	store(to[first&7+1:], middle)
+	to[dot&7] = '.'
+	store(to[rest&7:], middle>>(8*(dot-1)&63))
+	store(to[(rest+9-dot)&15:], tail)
 	if n <= point {
 		return point
 	}
-	to[point] = '.'
-	s.copy(to[point+1:], s.first+point)
-	return n + 1
+	return n + max(first, 1)
 }
 
-// copy writes the digits from a place on, and more behind them.
-func (s *digits) copy(to []byte, from int) {
-	store(to, load(s.text[from:]))
-	store(to[8:], load(s.text[from+8:]))
-	store(to[16:], load(s.text[from+16:]))
-}
-
-// exponential writes n digits with a point behind the first, and the exponent e.
-func (s *digits) exponential(to []byte, n, e int) int {
-	to[0], to[1] = s.text[s.first], '.'
-	s.copy(to[2:], s.first+1)
+// exponent10 writes the exponent e behind n digits, of which a point follows the first.
+func exponent10(to *[room - 1]byte, n, e int) int {
 	if n > 1 {
 		n++
 	}
-	to[n], to[n+1] = 'e', '+'
+	sign, size := uint64('+'), uint64(e)
 	if e < 0 {
-		e, to[n+1] = -e, '-'
+		sign, size = '-', uint64(-e)
 	}
-	to[n+2], to[n+3] = '0'+byte(e/10), '0'+byte(e%10)
+	tens := size * 103 >> 10
+	store(to[n&31:], 'e'|sign<<8|('0'+tens)<<16|('0'+size-10*tens)<<24)
 	return n + 4
 }

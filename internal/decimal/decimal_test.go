@@ -78,9 +78,13 @@ func TestAnyBits(t *testing.T) {
 // strconv, of whose time this package is to need a part only.
 func TestNumbersOfData(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
+	slow := 0
 	for i := range rounds(t) {
 		v := r.NormFloat64() * math.Pow(10, float64(i%13-6))
 		both(t, v)
+		if !isShort(math.Float64bits(v)) {
+			slow++
+		}
 		for places := range 8 {
 			text := strconv.FormatFloat(v, 'f', places, 64)
 			if !checkPrefix(t, text) {
@@ -95,6 +99,15 @@ func TestNumbersOfData(t *testing.T) {
 		both(t, float64(r.Int64N(1<<60)>>r.IntN(60)))
 		both(t, float64(float32(v)))
 	}
+	if slow > 1 {
+		t.Errorf("%d numbers were left to strconv", slow)
+	}
+}
+
+// isShort reports whether shortest answers for a number's bits.
+func isShort(u uint64) bool {
+	_, _, ok := shortest(u&(1<<52-1), int(u>>52&0x7ff))
+	return ok
 }
 
 // TestTies reads decimals that lie half way between two numbers, and right beside that.
@@ -122,7 +135,7 @@ func TestPrefixOf(t *testing.T) {
 	for text, want := range map[string]int{
 		"1": 1, "-1": 2, "1.": 2, "1.5": 3, "-0": 2, "1e5": 3, "1E+05": 5, "1e-5": 4, "0012.50": 7, "1.5.2": 3, "1,2": 1, "1-2": 1,
 		"0.000012345678901234567": 23, "0.00000000000000000000001234567890123456": 0,
-		"": 0, "-": 0, ".5": 0, "+1": 0, "e5": 0, "1e": 0, "1e+": 0, "1e1234": 0, "nan": 0, "Inf": 0, "x": 0, "--1": 0, "\x801": 0,
+		"": 0, "-": 0, ".5": 0, "+1": 0, "e5": 0, "1e": 0, "1e+": 0, "1e1234": 0, "nan": 0, "Inf": 0, "x": 0, "--1": 0, "\x801": 0, ":.5": 0, "/.5": 0, "-.5": 0, "7.5": 3, "07.5": 4,
 		"12345678901234567890123": 0, "1e99": 0,
 	} {
 		if _, n := Prefix(append([]byte(text), ",       "...)); n != want {

@@ -14,16 +14,15 @@ const Padding = 8
 // of many digits or a large exponent: strconv.ParseFloat knows those. v has the bits of
 // ParseFloat's.
 func Prefix(b []byte) (v float64, n int) {
-	if len(b) < 2 {
+	if len(b) < 3 {
 		return 0, 0
 	}
 	i, sign := 0, uint64(0)
 	if b[0] == '-' {
 		i, sign = 1, 1<<63
 	}
-	first := i
-	d, i, ok := run(b, i, 0)
-	if !ok || i == first {
+	d, i, ok := whole(b, i)
+	if !ok {
 		return 0, 0
 	}
 	p := 0
@@ -48,6 +47,15 @@ func Prefix(b []byte) (v float64, n int) {
 	return math.Float64frombits(math.Float64bits(m) | sign), i
 }
 
+// whole reads the digits before the point, which is one in most data.
+func whole(b []byte, i int) (uint64, int, bool) {
+	if digit := uint64(b[i] - '0'); digit <= 9 && b[i+1] == '.' {
+		return digit, i + 1, true
+	}
+	d, end, ok := run(b, i, 0)
+	return d, end, ok && end > i
+}
+
 // run reads digits from place i on and appends them to those of d. It returns the place
 // behind them, and false if they do not fit into 64 bits or b ends too early.
 func run(b []byte, i int, d uint64) (uint64, int, bool) {
@@ -55,14 +63,16 @@ func run(b []byte, i int, d uint64) (uint64, int, bool) {
 		return 0, i, false
 	}
 	t, k := leading(load(b[i:]))
+	if k == 8 {
+		if d >= tens[19-8] {
+			return 0, i, false
+		}
+		return long(b, i+8, d*1e8+eight(t)) // whoever predicts that k is 8 need not wait for it
+	}
 	if d >= tens[19-k] {
 		return 0, i, false
 	}
-	d = d*tens[k] + eight(t)
-	if i += k; k < 8 {
-		return d, i, true
-	}
-	return long(b, i, d)
+	return d*tens[k] + eight(t), i + k, true
 }
 
 // long is run for up to 15 more digits, which it reads without asking how many there are:
