@@ -60,33 +60,29 @@ func (b *Chunk) centre(m *Moments) {
 		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
-	for at := 0; at < len(b.pairs); {
-		q, below := b.pairs[at], b.below[at]
-		end := q.offB + q.dimB
-		for at++; at < len(b.pairs) && !below && !b.below[at] && b.pairs[at].a == q.a && b.pairs[at].offB == end; at++ { // neighbours in a row
-			end += b.pairs[at].dimB
-		}
+	for n, q := range b.pairs {
 		if q.a == q.b {
 			m.open[q.a] = q.dimA > 1 && b.coded[b.panel.of[q.a]]
 		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := xr.Data[i*xr.Stride+resp]
-			from := q.offB
+			from, to := q.offB, q.offB+q.dimB
 			if q.a == q.b {
 				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
-				if from = i + 1; m.open[q.a] {
-					from = q.offB + q.dimB
+				from = i + 1
+				if m.open[q.a] {
+					continue
 				}
 			}
-			dst := c.Data[i*c.Stride:][from:end]
-			mean := d[from:end]
-			if below {
+			dst := c.Data[i*c.Stride:][from:to]
+			mean := d[from:to][:len(dst)]
+			if b.below[n] {
 				for l := range dst {
 					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
 				}
 				continue
 			}
-			copy(dst, xx.Data[i*xx.Stride:][from:end])
+			copy(dst, xx.Data[i*xx.Stride:][from:to])
 			kernel.Axpy(dst, mean, -s)
 		}
 	}
