@@ -92,16 +92,23 @@ func (t *tables) clear() {
 // predictor.
 func (t *tables) rows(codes [][]uint8, w []float64, r [][]float64) {
 	n := len(codes[0])
-	x, square := make([]sum, n), make([]float64, n)
+	x, square := make([]sum, n), []float64(nil)
+	if t.square != nil {
+		square = make([]float64, n)
+	}
 	for k, residual := range r {
 		for i, v := range residual {
 			wi := 1.0
 			if w != nil {
 				wi = w[i]
 			}
-			x[i], square[i] = sum{wi, wi * v, wi * wi * v * v}, wi*v*v
-			t.squares[k] += square[i]
-			t.fourths[k] += square[i] * v * v
+			one := float64(wi * v * v)
+			x[i] = sum{wi, wi * v, wi * wi * v * v}
+			if square != nil {
+				square[i] = one
+			}
+			t.squares[k] += one
+			t.fourths[k] += one * v * v
 			if k == 0 {
 				t.sumWeight += wi
 			} else {
