@@ -1,3 +1,5 @@
+//go:build !race
+
 package kernel
 
 import (
@@ -15,7 +17,7 @@ func faults(t *testing.T) int64 {
 	return u.Minflt
 }
 
-// TestZeros: additions to memory from Zeros meet no page for the first time.
+// TestZeros: additions to memory from Zeros meet no page for the first time. (The race detector meets its own.)
 func TestZeros(t *testing.T) {
 	const n, page = 4 << 20, 4096 / 8
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
