@@ -18,7 +18,7 @@ type work struct {
 	rest    int     // columns that are left
 }
 
-// tenWork is that of a model of ten smooths of k columns; of splines four are not 0.
+// tenWork is that of ten smooths of k columns, all but one of each left beside the intercept.
 func tenWork(how smooth) work {
 	if how.bs == "ps" {
 		return work{columns: 11, splines: 10, pairs: 55, rest: 10*how.k - 9}
