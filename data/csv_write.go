@@ -111,15 +111,17 @@ func appendRows(text []byte, b *Batch, columns []string) ([]byte, error) {
 			return text, err
 		}
 	}
+	var cells []float64 // one behind the other that hold numbers
 	for i := range b.Rows() {
 		for j, v := range numbers {
 			if v != nil {
-				text = decimal.Append(text, v[i])
-			} else {
-				text = AppendCell(text, levels[j].Levels[levels[j].Index[i]])
+				cells = append(cells, v[i])
+				continue
 			}
-			text = append(text, ',')
+			text, cells = decimal.AppendAll(text, cells), cells[:0]
+			text = append(AppendCell(text, levels[j].Levels[levels[j].Index[i]]), ',')
 		}
+		text, cells = decimal.AppendAll(text, cells), cells[:0]
 		text[len(text)-1] = '\n'
 	}
 	return text, nil

@@ -157,6 +157,7 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 	for k := range intercepts {
 		intercepts[k] = append(decimal.Append(nil, p.Predictors[k].Intercept), ',')
 	}
+	var cells []float64
 	for i := range n {
 		for ; l.next < p.Batch.Row(i); l.next++ {
 			l.text = append(l.text, c.empty...)
@@ -164,36 +165,36 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 		if id != nil {
 			l.text = append(data.AppendCell(l.text, id(i)), ',')
 		}
-		l.text = appendRow(l.text, p, i, intercepts)
+		l.text, cells = appendRow(l.text, p, i, intercepts, cells)
 		l.next++
 	}
 	return l, nil
 }
 
-// appendRow appends the line of row i; intercepts are the predictors' as text.
-func appendRow(text []byte, p *decompose.Parts, i int, intercepts [][]byte) []byte {
+// appendRow appends the line of row i; intercepts are the predictors' as text, and cells memory for numbers, which it returns.
+func appendRow(text []byte, p *decompose.Parts, i int, intercepts [][]byte, cells []float64) ([]byte, []float64) {
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
-		text = append(text, intercepts[k]...)
+		text, cells = append(text, intercepts[k]...), cells[:0]
 		var se []float64
 		if d.SE != nil {
 			se = d.SE.RawRowView(i)
 		}
 		for j, v := range d.Row(i) {
-			text = append(decimal.Append(text, v), ',')
+			cells = append(cells, v)
 			switch {
 			case se == nil:
 			case math.IsNaN(se[j]):
-				text = append(text, ',')
+				text, cells = append(decimal.AppendAll(text, cells), ','), cells[:0]
 			default:
-				text = append(decimal.Append(text, se[j]), ',')
+				cells = append(cells, se[j])
 			}
 		}
-		text = append(decimal.Append(text, d.Unstructured[i]), ',')
-		text = append(decimal.Append(text, d.Eta[i]), ',')
+		cells = append(cells, d.Unstructured[i], d.Eta[i])
+		text = decimal.AppendAll(text, cells)
 	}
 	text[len(text)-1] = '\n'
-	return text
+	return text, cells
 }
 
 // Reduce writes a chunk's lines.

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // room is what the text of a number may take while it is written: more than it has in the end.
@@ -24,6 +26,24 @@ func Append(text []byte, v float64) []byte {
 	at += int(u >> 63)
 	return text[:at+layout((*[room - 1]byte)(text[at:]), d, k)]
 }
+
+// AppendAll appends what Append does for each number, and a comma behind each.
+func AppendAll(text []byte, v []float64) []byte {
+	for vectors := kernel.WritesDecimals(); len(v) > 0; v = v[1:] {
+		if vectors && len(v) >= few {
+			text = slices.Grow(text, len(v)*kernel.DecimalRoom)
+			done, n := kernel.WriteDecimals(text[len(text):cap(text)], v, &powers)
+			if text, v = text[:len(text)+n], v[done:]; len(v) == 0 {
+				break
+			}
+		}
+		text = append(Append(text, v[0]), ',')
+	}
+	return text
+}
+
+// few numbers take less time one by one than side by side.
+const few = 3
 
 // Biased exponents of the numbers for which the table has the power of ten.
 const (
@@ -49,15 +69,15 @@ func shortest(c uint64, q int) (d uint64, k int, ok bool) {
 	h := q + log2Pow10(-k) + 1 // 1 to 4
 	power := &powers[-k-leastPower]
 	// The number over 10^k, before the point and behind it, of that 64 bits.
-	s, behind := bits.Mul64(power.high, c<<(h&63))
-	more, _ := bits.Mul64(power.low, c<<(h&63))
+	s, behind := bits.Mul64(power[0], c<<(h&63))
+	more, _ := bits.Mul64(power[1], c<<(h&63))
 	behind, carry := bits.Add64(behind, more, 0)
 	s += carry
 	// Above the multiple of ten, and half the width of the interval, over 2^60. No
 	// difference of the three is wrong by more than 3.
 	const ten, sure = 10 << 60, 4
 	tenth := s / 10
-	above, half := (s-10*tenth)<<60|behind>>4, power.high>>((5-h)&63)
+	above, half := (s-10*tenth)<<60|behind>>4, power[0]>>((5-h)&63)
 	if above-half+sure < 2*sure || above+half-ten+sure < 2*sure || behind-1<<63+sure < 2*sure {
 		return 0, 0, false
 	}

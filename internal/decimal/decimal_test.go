@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // padded is text with what Prefix wants to see behind it.
@@ -104,6 +106,68 @@ func TestNumbersOfData(t *testing.T) {
 	}
 }
 
+// checkAll compares texts of numbers side by side with those of Append, one by one.
+func checkAll(t *testing.T, v ...float64) {
+	t.Helper()
+	want := []byte("x")
+	for _, v := range v {
+		want = append(Append(want, v), ',')
+	}
+	if got := AppendAll([]byte("x"), v); string(got) != string(want) {
+		t.Fatalf("%v: %s, want %s", v, got, want)
+	}
+}
+
+// TestSideBySide: numbers of all kinds have the same texts among any others, and those that data hold are not left to
+// Append, of whose time they are to need a part only.
+func TestSideBySide(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	normal := func() float64 { return r.NormFloat64() * math.Pow(10, float64(r.IntN(24)-12)) }
+	short := func() float64 {
+		v, _ := strconv.ParseFloat(strconv.FormatFloat(normal(), 'g', 1+r.IntN(16), 64), 64)
+		return v
+	}
+	seldom := []func() float64{
+		func() float64 { return math.Float64frombits(r.Uint64()) },
+		func() float64 { return math.Float64frombits(uint64(least-3+r.IntN(most-least+6))<<52 | r.Uint64()>>12) },
+		func() float64 { return math.Float64frombits(r.Uint64() >> 12) },
+		func() float64 { return math.Ldexp(float64(1-2*r.IntN(2)), r.IntN(2100)-1075) },
+		func() float64 { return math.Nextafter(math.Ldexp(1, r.IntN(2046)-1022), float64(r.IntN(2))) },
+		func() float64 { return math.Ldexp(float64(r.Int64N(1<<54)), -r.IntN(60)) }, // exact halves
+		func() float64 { return float64(r.Int64N(1<<62) >> r.IntN(62)) },
+		func() float64 { return float64(float32(normal())) },
+		func() float64 { return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[r.IntN(4)] },
+	}
+	often := []func() float64{
+		normal, short, func() float64 { return float64(r.IntN(100)) },
+		func() float64 { return math.Copysign(0, normal()) }, func() float64 { return float64(r.IntN(1000)) / 8 },
+	}
+	left := 0
+	for i := range rounds(t) {
+		v := make([]float64, r.IntN(20))
+		for j := range v {
+			v[j] = often[r.IntN(len(often))]()
+		}
+		checkAll(t, v...)
+		if done, _ := kernel.WriteDecimals(make([]byte, len(v)*kernel.DecimalRoom), v, &powers); done < len(v) {
+			left++
+		}
+		for j := range v {
+			if r.IntN(3) == 0 {
+				v[j] = seldom[i%len(seldom)]()
+			}
+		}
+		checkAll(t, v...)
+	}
+	if left > rounds(t)/1000 && kernel.WritesDecimals() {
+		t.Errorf("%d rows have numbers that were left to Append", left)
+	}
+	for k := -330; k < 309; k++ {
+		v, _ := strconv.ParseFloat("1e"+strconv.Itoa(k), 64)
+		checkAll(t, v, -v, 7*v, math.Nextafter(v, 0), math.Nextafter(v, math.Inf(1)), 1.5*v, 12345678*v, 0.25*v)
+	}
+}
+
 // isShort reports whether shortest answers for a number's bits.
 func isShort(u uint64) bool {
 	_, _, ok := shortest(u&(1<<52-1), int(u>>52&0x7ff))
@@ -167,8 +231,8 @@ func TestPowers(t *testing.T) {
 		}
 		want.Rsh(want, shift)
 		p := powers[k-leastPower]
-		got := new(big.Int).Lsh(new(big.Int).SetUint64(p.high), 64)
-		if got.Add(got, new(big.Int).SetUint64(p.low)); got.Cmp(want) != 0 {
+		got := new(big.Int).Lsh(new(big.Int).SetUint64(p[0]), 64)
+		if got.Add(got, new(big.Int).SetUint64(p[1])); got.Cmp(want) != 0 {
 			t.Errorf("10^%d is %x, want %x", k, got, want)
 		}
 		log := ten.BitLen() - 1
@@ -188,6 +252,7 @@ func FuzzPrefix(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, v float64) {
 		checkAppend(t, v)
+		checkAll(t, v, -v, 1.5, v, 10*v, v/3, 1/v, math.Nextafter(v, 0), math.Trunc(v))
 		if _, n := Prefix(padded(text)); n > 0 && n <= len(text) {
 			checkPrefix(t, text[:n])
 		}
@@ -240,6 +305,14 @@ func BenchmarkAppend(b *testing.B) {
 			text = text[:0]
 			for _, v := range values {
 				text = Append(text, v)
+			}
+		}
+		perNumber(b)
+	})
+	b.Run("rows", func(b *testing.B) {
+		for b.Loop() {
+			for at := 0; at < len(values); at += 32 {
+				text = AppendAll(text[:0], values[at:at+32])
 			}
 		}
 		perNumber(b)

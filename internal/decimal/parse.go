@@ -146,10 +146,10 @@ func scale(d uint64, p int) (v float64, ok bool) {
 	shift := bits.LeadingZeros64(d)
 	d <<= shift
 	power := &powers[p-leastPower]
-	high, low := bits.Mul64(d, power.high)
+	high, low := bits.Mul64(d, power[0])
 	const behind = 1<<9 - 1
 	if high&behind == behind {
-		more, rest := bits.Mul64(d, power.low)
+		more, rest := bits.Mul64(d, power[1])
 		var carry uint64
 		low, carry = bits.Add64(low, more, 0)
 		high += carry

@@ -2,6 +2,8 @@
 
 package decimal
 
+import "github.com/pho-go/pho/internal/kernel"
+
 // The powers of ten in the table.
 const (
 	leastPower = -65
@@ -10,7 +12,7 @@ const (
 
 // powers are the powers of ten, each times the power of two that makes it a number of
 // 128 bits, rounded down. Those from 10^0 to 10^55 are exact.
-var powers = [mostPower - leastPower + 1]struct{ high, low uint64 }{
+var powers = kernel.PowersOfTen{
 	{0x86ccbb52ea94baea, 0x98e947129fc2b4e9}, // 1e-65
 	{0xa87fea27a539e9a5, 0x3f2398d747b36224}, // 1e-64
 	{0xd29fe4b18e88640e, 0x8eec7f0d19a03aad}, // 1e-63

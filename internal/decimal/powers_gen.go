@@ -20,6 +20,8 @@ func main() {
 
 package decimal
 
+import "github.com/pho-go/pho/internal/kernel"
+
 // The powers of ten in the table.
 const (
 	leastPower = %d
@@ -28,7 +30,7 @@ const (
 
 // powers are the powers of ten, each times the power of two that makes it a number of
 // 128 bits, rounded down. Those from 10^0 to 10^55 are exact.
-var powers = [mostPower - leastPower + 1]struct{ high, low uint64 }{
+var powers = kernel.PowersOfTen{
 `, least, most)
 	mask := new(big.Int).SetUint64(1<<64 - 1)
 	for k := least; k <= most; k++ {

@@ -33,6 +33,7 @@ func entryPoints() map[string]entryPoint {
 		"scatterBandAVX2":  {avx2, scatterBands(scatterBandAVX2)},
 
 		"lookUpAVX512":    {avx512, lookUpCases},
+		"decimalsAVX512":  {avx512, decimalCases},
 		"treesAVX512":     {avx512, treeWalks(treesAVX512, inRegisters)},
 		"wideTreesAVX512": {avx512, treeWalks(wideTreesAVX512, 1, 5, 40)},
 

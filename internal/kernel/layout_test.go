@@ -71,6 +71,7 @@ func TestOffsets(t *testing.T) {
 		{"sparse", sparse{}, nil},
 		{"nonzeros", nonzeros{}, nil},
 		{"conversion", conversion{}, nil},
+		{"decimals", decimalTexts{}, nil},
 		{"band", band{}, nil},
 		{"spline", spline{}, nil},
 		{"scatter", scatter{}, nil},

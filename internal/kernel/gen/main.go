@@ -56,6 +56,7 @@ func files() map[string][]byte {
 		{"scatter_avx2_amd64.s", func(s *source) { scatters(s, avx2); scatterBand(s) }},
 		{"trees_avx512_amd64.s", trees},
 		{"lookup_avx512_amd64.s", lookUps},
+		{"decimals_avx512_amd64.s", decimalTexts},
 		{"convert_amd64.s", conversions},
 		{"line_avx512_amd64.s", func(s *source) { lines(s, avx512) }},
 		{"line_avx2_amd64.s", func(s *source) { lines(s, avx2) }},

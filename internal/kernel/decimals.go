@@ -1,0 +1,37 @@
+package kernel
+
+import "unsafe"
+
+// DecimalRoom is how many bytes of dst WriteDecimals wants for a number.
+const DecimalRoom = 32
+
+// PowersOfTen are those from 10^-65 to 10^65, each times the power of two that makes it a number of 128 bits,
+// rounded down: the upper 64 and the lower.
+type PowersOfTen [131][2]uint64
+
+// WritesDecimals reports whether WriteDecimals does anything on this machine.
+func WritesDecimals() bool { return best() == avx512 && hasDecimals() }
+
+// WriteDecimals writes the shortest decimals that read back as v to dst, as strconv.AppendFloat does with format 'g', and a comma behind
+// each. It ends before the first number that it cannot tell the decimal of: one that is not finite, very large or small, a power of two,
+// or, seldom, another one. dst has DecimalRoom bytes for each of v, all of which it may overwrite. done is how
+// many numbers are written, in n bytes.
+func WriteDecimals(dst []byte, v []float64, powers *PowersOfTen) (done, n int) {
+	if len(v) == 0 || !WritesDecimals() {
+		return 0, 0
+	}
+	_ = dst[:len(v)*DecimalRoom]
+	d := decimalTexts{dst: unsafe.Pointer(&dst[0]), values: unsafe.Pointer(&v[0]), n: uintptr(len(v)), powers: unsafe.Pointer(powers)}
+	runDecimals(&d)
+	return len(v) - int(d.n), int(uintptr(d.dst) - uintptr(unsafe.Pointer(&dst[0])))
+}
+
+// decimalTexts is the argument of the assembly that writes decimals. It knows the offsets of the fields.
+type decimalTexts struct {
+	dst    unsafe.Pointer // then what is behind the last text
+	values unsafe.Pointer // float64
+	n      uintptr        // of them, at least one; then those left from the first on that has no text here
+	powers unsafe.Pointer // *PowersOfTen
+	// Memory for eight texts in the making, in whole lines of the cache.
+	scratch [8*(32+8+8) + 63]byte
+}
