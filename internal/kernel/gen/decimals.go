@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/bits"
-	"strings"
 )
 
 // Offsets of the fields of kernel.decimalTexts.
@@ -57,13 +56,6 @@ const (
 const (
 	decHere = "K1" // there is a number
 	decSure = "K2" // of which the text is known
-)
-
-// digits name the digits of a number, and placed is where its characters are: the last 16, then the
-// first and what else there is.
-const (
-	digits = "ABCDEFGHIJKLMNOPQ"
-	placed = "BCDEFGHIJKLMNOPQA-.0e+xy"
 )
 
 // decimalCode writes the kernel of decimal text.
@@ -360,63 +352,21 @@ func (d decimalCode) sources() {
 
 // place writes texts one behind the other, up to the first number whose text is not known.
 func (d decimalCode) place() {
-	d.op("KMOVW", decSure, "AX")
-	d.op("NOTL", "AX")
-	d.op("TZCNTL", "AX", "AX")
-	d.op("TESTL", "AX", "AX")
-	d.op("JEQ", "end")
-	d.op("MOVQ", "R9", "R11")
-	d.op("MOVQ", "R9", "R12")
-	d.op("MOVQ", "AX", "CX")
-	d.label("text")
-	d.op("MOVQ", mem(decimalsShapes, "R11"), "R13")
-	d.op("VMOVDQU", mem(1, "R10")+"(R13*1)", "Y14")
-	d.op("VPERMB", mem(decimalsSources, "R12"), "Y14", "Y14")
-	d.op("VMOVDQU", "Y14", "(DX)")
-	d.op("ADDQ", mem(decimalsLengths, "R11"), "DX")
-	d.op("MOVB", "$','", "-1(DX)")
-	d.op("ADDQ", "$8", "R11")
-	d.op("ADDQ", "$32", "R12")
-	d.op("DECQ", "CX")
-	d.op("JNE", "text")
-	d.op("SUBQ", "AX", "BX")
-	d.op("JEQ", "end")
+	d.op("KMOVW", decSure, "CX")
+	d.op("NOTL", "CX")
+	d.op("TZCNTL", "CX", "CX")
+	d.op("SUBQ", "CX", "BX")
+	for i := range 8 {
+		d.op("SUBQ", "$1", "CX")
+		d.op("JCS", "end")
+		d.op("MOVQ", mem(decimalsShapes+8*i, "R9"), "R13")
+		d.op("VMOVDQU", mem(1, "R10")+"(R13*1)", "Y14")
+		d.op("VPERMB", mem(decimalsSources+32*i, "R9"), "Y14", "Y14")
+		d.op("VMOVDQU", "Y14", "(DX)")
+		d.op("ADDQ", mem(decimalsLengths+8*i, "R9"), "DX")
+		d.op("MOVB", "$','", "-1(DX)")
+	}
 	d.op("ADDQ", "$64", "SI")
-	d.op("CMPQ", "AX", "$8")
-	d.op("JEQ", "loop")
-}
-
-// tables writes the lanes of sources and the shapes of texts.
-func (d decimalCode) tables() {
-	d.line("")
-	for i := range 4 {
-		a, m := uint64(i&2*2), uint64(8+i&1+i&2*2) // lanes of digits and of marks
-		for j, lane := range []uint64{a, a + 1, m, m, a + 2, a + 3, m + 2, m + 2} {
-			d.line(fmt.Sprintf("DATA lanes<>+%d(SB)/8, $%d", cacheLine*i+8*j, lane))
-		}
-	}
-	d.line(fmt.Sprintf("GLOBL lanes<>(SB), RODATA|NOPTR, $%d", 4*cacheLine))
-	d.line("")
-	var all []string
-	for point := -3; point <= 6; point++ {
-		if point <= 0 {
-			all = append(all, "0."+"000"[:-point]+digits)
-		} else {
-			all = append(all, digits[:point]+"."+digits[point:])
-		}
-	}
-	for n := 1; n <= len(digits); n++ {
-		all = append(all, strings.TrimSuffix(digits[:1]+"."+digits[1:n], ".")+"e+xy")
-	}
-	for i, shape := range append(all, "") {
-		row := fmt.Sprintf("-%-31s", shape)
-		for at := 0; at < len(row); at += 8 {
-			var w uint64
-			for j := range 8 {
-				w |= uint64(max(strings.IndexByte(placed, row[at+j]), 0)) << (8 * j)
-			}
-			d.line(fmt.Sprintf("DATA shapes<>+%d(SB)/8, $0x%016x", 32*i+at, w))
-		}
-	}
-	d.line(fmt.Sprintf("GLOBL shapes<>(SB), RODATA|NOPTR, $%d", 32*(len(all)+1)))
+	d.op("TESTQ", "BX", "BX")
+	d.op("JNE", "loop")
 }
