@@ -43,7 +43,7 @@ func AppendAll(text []byte, v []float64) []byte {
 }
 
 // few numbers take less time one by one than side by side.
-const few = 3
+const few = 4
 
 // Biased exponents of the numbers for which the table has the power of ten.
 const (

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -136,7 +137,9 @@ func TestSideBySide(t *testing.T) {
 		func() float64 { return math.Ldexp(float64(r.Int64N(1<<54)), -r.IntN(60)) }, // exact halves
 		func() float64 { return float64(r.Int64N(1<<62) >> r.IntN(62)) },
 		func() float64 { return float64(float32(normal())) },
-		func() float64 { return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[r.IntN(4)] },
+		func() float64 {
+			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[r.IntN(4)]
+		},
 	}
 	often := []func() float64{
 		normal, short, func() float64 { return float64(r.IntN(100)) },
@@ -309,14 +312,17 @@ func BenchmarkAppend(b *testing.B) {
 		}
 		perNumber(b)
 	})
-	b.Run("rows", func(b *testing.B) {
-		for b.Loop() {
-			for at := 0; at < len(values); at += 32 {
-				text = AppendAll(text[:0], values[at:at+32])
+	for _, n := range []int{4, 13, 23, 4096} {
+		b.Run("rows of "+strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				text = text[:0]
+				for row := range slices.Chunk(values, n) {
+					text = AppendAll(text, row)
+				}
 			}
-		}
-		perNumber(b)
-	})
+			perNumber(b)
+		})
+	}
 	b.Run("strconv", func(b *testing.B) {
 		for b.Loop() {
 			text = text[:0]

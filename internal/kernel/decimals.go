@@ -13,8 +13,8 @@ type PowersOfTen [131][2]uint64
 func WritesDecimals() bool { return best() == avx512 && hasDecimals() }
 
 // WriteDecimals writes the shortest decimals that read back as v to dst, as strconv.AppendFloat does with format 'g', and a comma behind
-// each. It ends before the first number that it cannot tell the decimal of: one that is not finite, very large or small, a power of two,
-// or, seldom, another one. dst has DecimalRoom bytes for each of v, all of which it may overwrite. done is how
+// each. It ends before the first number that it cannot tell the decimal of: one that is not finite, very large or small, a power of two
+// that has no shorter decimal than others, or, seldom, another one. dst has DecimalRoom bytes for each of v, all of which it may overwrite. done is how
 // many numbers are written, in n bytes.
 func WriteDecimals(dst []byte, v []float64, powers *PowersOfTen) (done, n int) {
 	if len(v) == 0 || !WritesDecimals() {
@@ -32,6 +32,6 @@ type decimalTexts struct {
 	values unsafe.Pointer // float64
 	n      uintptr        // of them, at least one; then those left from the first on that has no text here
 	powers unsafe.Pointer // *PowersOfTen
-	// Memory for eight texts in the making, in whole lines of the cache.
-	scratch [8*(32+8+8) + 63]byte
+	// Memory for 16 texts in the making, in whole lines of the cache.
+	scratch [16*(32+8+8) + 63]byte
 }
