@@ -12,10 +12,10 @@ type PowersOfTen [131][2]uint64
 // WritesDecimals reports whether WriteDecimals does anything on this machine.
 func WritesDecimals() bool { return best() == avx512 && hasDecimals() }
 
-// WriteDecimals writes the shortest decimals that read back as v to dst, as strconv.AppendFloat does with format 'g', and a comma behind
-// each. It ends before the first number that it cannot tell the decimal of: one that is not finite, very large or small, a power of two
-// that has no shorter decimal than others, or, seldom, another one. dst has DecimalRoom bytes for each of v, all of which it may overwrite. done is how
-// many numbers are written, in n bytes.
+// WriteDecimals writes the shortest decimals that read back as v to dst, as strconv.AppendFloat does with format 'g', and a comma
+// behind each. It ends before the first number that it cannot tell the decimal of: one that is not finite, below 1e-47 or above 1e75, a
+// power of two of more than 16 digits, or, seldom, another one. dst has DecimalRoom bytes for each of v, all of which it may
+// overwrite. done is how many numbers are written, in n bytes.
 func WriteDecimals(dst []byte, v []float64, powers *PowersOfTen) (done, n int) {
 	if len(v) == 0 || !WritesDecimals() {
 		return 0, 0
