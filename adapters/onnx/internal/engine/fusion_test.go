@@ -39,6 +39,8 @@ func network(t *testing.T) *onnxpb.Builder {
 		}
 	}
 	b.AddInit("wide", []int{4, 5}, slices.Repeat([]float64{1 << 70}, 20)...)
+	b.AddInit("large45", []int{4, 5}, slices.Repeat([]float64{1 << 40}, 20)...)
+	b.AddInit("large53", []int{5, 3}, slices.Repeat([]float64{1 << 40}, 15)...)
 	b.AddInit("tiny", []int{5, 3}, slices.Repeat([]float64{1. / (1 << 60)}, 15)...)
 	b.AddInit("one", nil, 1)
 	b.AddInit("half", nil, 0.5)
@@ -146,6 +148,10 @@ func TestJoined(t *testing.T) {
 			b.AddNode("Gemm", graphtest.In("x", "wide"), "p")
 			b.AddNode("Gemm", graphtest.In("p", "tiny"), "y")
 		}, []string{"Gemm", "Gemm"}, 3},
+		{"weights that would not be moderate", func(b *onnxpb.Builder) {
+			b.AddNode("Gemm", graphtest.In("x", "large45"), "p")
+			b.AddNode("Gemm", graphtest.In("p", "large53"), "y")
+		}, []string{"Gemm", "Gemm"}, 3},
 		{"a layer of a bottleneck and another side by side", func(b *onnxpb.Builder) {
 			gemm(b)
 			b.AddNode("Gemm", graphtest.In("x", "w41"), "q")
@@ -156,10 +162,11 @@ func TestJoined(t *testing.T) {
 			b.AddInts("second", 1)
 			b.AddNode("Unsqueeze", graphtest.In("x", "second"), "u")
 			b.AddNode("MatMul", graphtest.In("u", "w45"), "p")
-			b.AddNode("Concat", graphtest.In("p", "p"), "s", onnxpb.Int("axis", 1))
+			b.AddNode("MatMul", graphtest.In("u", "w45"), "q")
+			b.AddNode("Concat", graphtest.In("p", "q"), "s", onnxpb.Int("axis", 1))
 			b.AddNode("MatMul", graphtest.In("s", "w53"), "r")
 			b.AddNode("Flatten", graphtest.In("r"), "y")
-		}, []string{"Unsqueeze", "MatMul", "Concat", "MatMul", "Flatten"}, 6},
+		}, []string{"Unsqueeze", "MatMul", "MatMul", "Concat", "MatMul", "Flatten"}, 6},
 		{"a column added to a layer", func(b *onnxpb.Builder) {
 			gemm(b)
 			b.AddNode("Gemm", graphtest.In("x", "w41"), "t")
