@@ -35,7 +35,8 @@ var cases = []network{
 	{name: "NAM 30 x (1-64-64-32-1)", file: "nam30", columns: 30, units: true, work: dense("", 1, 64, 64, 32, 1).times(30)},
 	{name: "NAM 30 x (1-64-64-32-1) as grouped convolutions", file: "grouped_nam", columns: 30, units: true, work: dense("", 1, 64, 64, 32, 1).times(30)},
 	{name: "grouped convolutions of 8 x 32, kernels of 5 and 3", file: "grouped_sensors", columns: 256, work: work{adds: 8*32*(8*5+8*8*3) + 64}},
-	{name: "residual, width 256, 3 blocks", file: "residual", columns: 30, work: work{adds: 30*256 + 6*256*256 + 256}},
+	// The last of six layers is composed with the output.
+	{name: "residual, width 256, 3 blocks", file: "residual", columns: 30, work: work{adds: 30*256 + 5*256*256 + 2*256}},
 	{name: "embeddings of 10 columns, MLP 100-128-64-1", file: "embeddings", columns: 30, codes: 10, work: dense("", 100, 128, 64, 1)},
 	{name: "100 trees of depth 6, 28 features", file: "trees_6", columns: 28, trees: true, single: true},
 	{name: "1,000 trees of depth 3, 28 features", file: "trees_3", columns: 28, trees: true, single: true},

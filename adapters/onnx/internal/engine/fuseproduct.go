@@ -10,6 +10,7 @@ import (
 // product is rows times constant weights, plus a number for each column.
 type product struct {
 	node  *graph.Node
+	x     *graph.Value
 	k, n  int
 	w     []float64 // of the operator's own layout
 	trans bool      // n x k, not k x n
@@ -23,7 +24,7 @@ func productOf(n *graph.Node) *product {
 		return nil
 	}
 	alpha, beta := 1.0, 1.0
-	p := &product{node: n, k: n.Inputs[1].Shape[0], n: n.Inputs[1].Shape[1]}
+	p := &product{node: n, x: n.Inputs[0], k: n.Inputs[1].Shape[0], n: n.Inputs[1].Shape[1]}
 	switch n.Key() {
 	case "MatMul":
 		if len(n.Inputs[0].Shape) < 2 {
@@ -58,15 +59,15 @@ func (p *product) weight(l, j int) int {
 
 // into is the node that computes out, of the place where last was.
 func (p *product) into(last *graph.Node) *graph.Node {
-	from := p.node
-	w, bias := constant(from.Inputs[1], p.w, from.Inputs[1].Shape...), constant(from.Inputs[1], p.bias, p.n)
-	attrs := map[string]graph.Attr{}
-	for _, name := range []string{"transA", "transB"} {
-		if a, ok := from.Attrs[name]; ok {
-			attrs[name] = a
-		}
+	from, attrs := p.node, map[string]graph.Attr{}
+	if a, ok := from.Attrs["transA"]; ok {
+		attrs["transA"] = a
 	}
-	n := made(from, from.Op, attrs, from.Inputs[0], w, bias)
+	shape := []int{p.k, p.n}
+	if p.trans {
+		shape, attrs["transB"] = []int{p.n, p.k}, graph.Attr{Int: 1}
+	}
+	n := made(from, from.Op, attrs, p.x, constant(from.Inputs[1], p.w, shape...), constant(from.Inputs[1], p.bias, p.n))
 	n.Resolved, n.Outputs = from.Resolved, last.Outputs
 	return n
 }
@@ -188,7 +189,7 @@ func (f *fusion) normBefore(n *graph.Node) bool {
 		return false
 	}
 	p := productOf(f.reader(y))
-	if p == nil || p.node.Inputs[0] != y || p.node.AttrInt("transA", 0) != 0 {
+	if p == nil || p.x != y || p.turned() {
 		return false
 	}
 	for j := range p.n {
@@ -198,23 +199,23 @@ func (f *fusion) normBefore(n *graph.Node) bool {
 			*w *= m.factor[l]
 		}
 	}
-	with := p.into(p.node)
-	with.Inputs[0] = n.Inputs[0]
-	return f.replace(with, p.node, n)
+	p.x = n.Inputs[0]
+	return f.replace(p.into(p.node), p.node, n)
 }
 
 // column joins a product with the Slice of one column before it, where networks of one column each
 // begin.
 func (f *fusion) column(n *graph.Node) bool {
 	p, s := productOf(n), f.into(n.Inputs[0], "Slice")
-	if p == nil || p.k != 1 || s == nil || n.AttrInt("transA", 0) != 0 {
+	if p == nil || p.k != 1 || s == nil || p.turned() {
 		return false
 	}
 	c, ok := operator.ColumnOf(s)
 	if !ok {
 		return false
 	}
+	p.x = s.Inputs[0]
 	with := p.into(n)
-	with.Inputs[0], with.Resolved = s.Inputs[0], c
+	with.Resolved = c
 	return f.replace(with, n, s)
 }

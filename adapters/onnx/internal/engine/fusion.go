@@ -9,7 +9,7 @@ import (
 // fusion puts fewer nodes in the place of some that compute the same, up to rounding. The
 // graph stays as it is: what a node does, and what depends on it, is read there.
 type fusion struct {
-	nodes   []*graph.Node // nil where there is none any more
+	nodes   [][]*graph.Node // those in the place of each
 	at      map[*graph.Node]int
 	from    map[*graph.Value]*graph.Node   // the node that computes a value
 	readers map[*graph.Value][]*graph.Node // a node twice if it reads it twice
@@ -20,18 +20,24 @@ type fusion struct {
 // fused is nodes, in their order, with those joined that may be. Values in want, and those
 // that a remaining node reads, are computed.
 func fused(nodes []*graph.Node, want []*graph.Value, double bool) []*graph.Node {
-	f := &fusion{slices.Clone(nodes), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double}
+	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double}
 	for _, v := range want {
 		f.wanted[v] = true
 	}
 	for i, n := range nodes {
 		f.enter(i, n)
 	}
+	f.everywhere(f.join)
+	f.everywhere(f.compose)
+	return slices.Concat(f.nodes...)
+}
+
+// everywhere lets change replace the last node in each place, in order, as often as it does.
+func (f *fusion) everywhere(change func(*graph.Node) bool) {
 	for i := range f.nodes {
-		for f.nodes[i] != nil && f.join(f.nodes[i]) {
+		for k := len(f.nodes[i]); k > 0 && change(f.nodes[i][k-1]); k = len(f.nodes[i]) {
 		}
 	}
-	return slices.DeleteFunc(f.nodes, func(n *graph.Node) bool { return n == nil })
 }
 
 // join looks for nodes that end at n, or begin there, and replaces them.
@@ -52,7 +58,7 @@ func (f *fusion) join(n *graph.Node) bool {
 }
 
 func (f *fusion) enter(i int, n *graph.Node) {
-	f.nodes[i], f.at[n] = n, i
+	f.nodes[i], f.at[n] = append(f.nodes[i], n), i
 	for _, v := range n.Inputs {
 		if v != nil {
 			f.readers[v] = append(f.readers[v], n)
@@ -66,7 +72,8 @@ func (f *fusion) enter(i int, n *graph.Node) {
 }
 
 func (f *fusion) leave(n *graph.Node) {
-	f.nodes[f.at[n]] = nil
+	i := f.at[n]
+	f.nodes[i] = slices.DeleteFunc(f.nodes[i], func(m *graph.Node) bool { return m == n })
 	for _, v := range n.Inputs {
 		f.readers[v] = slices.DeleteFunc(f.readers[v], func(r *graph.Node) bool { return r == n })
 	}

@@ -29,7 +29,7 @@ func network(t *testing.T) *onnxpb.Builder {
 		name  string
 		shape []int
 	}{{"w45", []int{4, 5}}, {"w54", []int{5, 4}}, {"w53", []int{5, 3}}, {"w43", []int{4, 3}}, {"b5", []int{5}}, {"b3", []int{3}}, {"b1", []int{1}}, {"whole", []int{2, 5}},
-		{"kernel", []int{3, 4, 1}}} {
+		{"kernel", []int{3, 4, 1}}, {"w41", []int{4, 1}}, {"w15", []int{1, 5}}, {"w93", []int{9, 3}}, {"w63", []int{6, 3}}} {
 		b.AddInit(c.name, c.shape, draw(graph.Product(c.shape), -0.5)...)
 	}
 	for _, n := range []string{"3", "4", "5"} {
@@ -38,6 +38,10 @@ func network(t *testing.T) *onnxpb.Builder {
 			b.AddInit(what+n, []int{k}, draw(k, 0.5)...)
 		}
 	}
+	b.AddInit("wide", []int{4, 5}, slices.Repeat([]float64{1 << 70}, 20)...)
+	b.AddInit("large45", []int{4, 5}, slices.Repeat([]float64{1 << 40}, 20)...)
+	b.AddInit("large53", []int{5, 3}, slices.Repeat([]float64{1 << 40}, 15)...)
+	b.AddInit("tiny", []int{5, 3}, slices.Repeat([]float64{1. / (1 << 60)}, 15)...)
 	b.AddInit("one", nil, 1)
 	b.AddInit("half", nil, 0.5)
 	b.AddInit("two", nil, 2)
@@ -98,6 +102,97 @@ func TestJoined(t *testing.T) {
 			b.AddNode("MatMul", graphtest.In("x", "w45"), "p")
 			b.AddNode("Add", graphtest.In("p", "b1"), "y")
 		}, []string{"MatMul"}, 5},
+		{"layers in a row", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("BatchNormalization", norm("p", "5"), "n")
+			b.AddNode("Gemm", graphtest.In("n", "w45"), "q", onnxpb.Int("transB", 1), onnxpb.Float("alpha", 0.5))
+			b.AddNode("Gemm", graphtest.In("q", "w43", "b3"), "y", onnxpb.Float("alpha", 3), onnxpb.Float("beta", 2))
+		}, []string{"Gemm"}, 3},
+		{"layers of three axes", func(b *onnxpb.Builder) {
+			b.AddInts("second", 1)
+			b.AddNode("Unsqueeze", graphtest.In("x", "second"), "u")
+			b.AddNode("MatMul", graphtest.In("u", "w45"), "p")
+			b.AddNode("Add", graphtest.In("p", "b5"), "q")
+			b.AddNode("MatMul", graphtest.In("q", "w53"), "r")
+			b.AddNode("Add", graphtest.In("r", "b3"), "s")
+			b.AddNode("Squeeze", graphtest.In("s", "second"), "y")
+		}, []string{"Unsqueeze", "MatMul", "Squeeze"}, 3},
+		{"a residual block before two narrow layers", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("Relu", graphtest.In("p"), "h")
+			b.AddNode("MatMul", graphtest.In("h", "w54"), "q")
+			b.AddNode("Sum", graphtest.In("b1", "q", "x"), "s")
+			b.AddNode("MatMul", graphtest.In("s", "w41"), "t")
+			b.AddNode("Gemm", graphtest.In("s", "w41", "b1"), "u", onnxpb.Float("alpha", -2))
+			b.AddNode("Mul", graphtest.In("t", "u"), "y")
+		}, []string{"Gemm", "Relu", "MatMul", "MatMul", "MatMul", "Sum", "Gemm", "Sum", "Mul"}, 1},
+		{"a residual block before a wide layer", func(b *onnxpb.Builder) {
+			b.AddNode("Tanh", graphtest.In("x"), "h")
+			b.AddNode("Gemm", graphtest.In("h", "w43"), "p")
+			b.AddNode("Gemm", graphtest.In("x", "w43"), "q")
+			b.AddNode("Relu", graphtest.In("q"), "r")
+			b.AddNode("Add", graphtest.In("p", "r"), "s")
+			b.AddNode("Gemm", graphtest.In("s", "w53", "b5"), "y", onnxpb.Int("transB", 1))
+		}, []string{"Tanh", "Gemm", "Gemm", "Relu", "Add", "Gemm"}, 5},
+		{"a layer of layers side by side", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("Tanh", graphtest.In("x"), "h")
+			b.AddNode("Concat", graphtest.In("h", "p"), "s", onnxpb.Int("axis", -1))
+			b.AddNode("Gemm", graphtest.In("s", "w93", "b3"), "y")
+		}, []string{"Gemm", "Tanh", "Gemm", "Sum"}, 3},
+		{"a bottleneck", func(b *onnxpb.Builder) {
+			b.AddNode("Gemm", graphtest.In("x", "w41"), "p")
+			b.AddNode("Gemm", graphtest.In("p", "w15", "b5"), "y")
+		}, []string{"Gemm", "Gemm"}, 5},
+		{"weights that are not moderate", func(b *onnxpb.Builder) {
+			b.AddNode("Gemm", graphtest.In("x", "wide"), "p")
+			b.AddNode("Gemm", graphtest.In("p", "tiny"), "y")
+		}, []string{"Gemm", "Gemm"}, 3},
+		{"weights that would not be moderate", func(b *onnxpb.Builder) {
+			b.AddNode("Gemm", graphtest.In("x", "large45"), "p")
+			b.AddNode("Gemm", graphtest.In("p", "large53"), "y")
+		}, []string{"Gemm", "Gemm"}, 3},
+		{"a layer of a bottleneck and another side by side", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("Gemm", graphtest.In("x", "w41"), "q")
+			b.AddNode("Concat", graphtest.In("q", "p"), "s", onnxpb.Int("axis", 1))
+			b.AddNode("Gemm", graphtest.In("s", "w63"), "y")
+		}, []string{"Gemm", "Gemm", "Gemm", "Sum"}, 3},
+		{"layers one behind the other", func(b *onnxpb.Builder) {
+			b.AddInts("second", 1)
+			b.AddNode("Unsqueeze", graphtest.In("x", "second"), "u")
+			b.AddNode("MatMul", graphtest.In("u", "w45"), "p")
+			b.AddNode("MatMul", graphtest.In("u", "w45"), "q")
+			b.AddNode("Concat", graphtest.In("p", "q"), "s", onnxpb.Int("axis", 1))
+			b.AddNode("MatMul", graphtest.In("s", "w53"), "r")
+			b.AddNode("Flatten", graphtest.In("r"), "y")
+		}, []string{"Unsqueeze", "MatMul", "MatMul", "Concat", "MatMul", "Flatten"}, 6},
+		{"a column added to a layer", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("Gemm", graphtest.In("x", "w41"), "t")
+			b.AddNode("Add", graphtest.In("p", "t"), "s")
+			b.AddNode("Gemm", graphtest.In("s", "w53"), "y")
+		}, []string{"Gemm", "Gemm", "Add", "Gemm"}, 3},
+		{"a column of a layer", func(b *onnxpb.Builder) {
+			gemm(b)
+			for name, k := range map[string]int64{"second": 2, "third": 3, "axis": 1} {
+				b.AddInts(name, k)
+			}
+			b.AddNode("Slice", graphtest.In("p", "second", "third", "axis"), "s")
+			b.AddNode("Gemm", graphtest.In("s", "w15", "b5"), "y")
+		}, []string{"Gemm", "Gemm"}, 5},
+		{"a layer that something else reads, too", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("Tanh", graphtest.In("p"), "h")
+			b.AddNode("Gemm", graphtest.In("p", "w53"), "q")
+			b.AddNode("Gemm", graphtest.In("h", "w53"), "r")
+			b.AddNode("Mul", graphtest.In("q", "r"), "y")
+		}, []string{"Gemm", "Tanh", "Gemm", "Gemm", "Mul"}, 3},
+		{"a layer of columns", func(b *onnxpb.Builder) {
+			b.AddNode("Transpose", graphtest.In("x"), "t")
+			b.AddNode("Gemm", graphtest.In("t", "w45"), "p", onnxpb.Int("transA", 1))
+			b.AddNode("Gemm", graphtest.In("p", "w53"), "y")
+		}, []string{"Transpose", "Gemm", "Gemm"}, 3},
 		{"SiLU", func(b *onnxpb.Builder) {
 			b.AddNode("Sigmoid", graphtest.In("x"), "s")
 			b.AddNode("Mul", graphtest.In("s", "x"), "y")
