@@ -97,6 +97,8 @@ func kindOf(c design.Columns) kind {
 		return kind{!thin(c), "sparse", s.K, false}
 	case *design.Banded:
 		return kind{!thin(c), "banded", s.K, s.Cyclic}
+	case *design.Product:
+		return kind{!thin(c), "product", s.A.D, false}
 	case *design.Codes:
 		return kind{!thin(c), "codes", 1, false}
 	}
@@ -303,7 +305,7 @@ func (b *Chunk) later(a int) bool {
 		return false
 	}
 	switch b.panel.x[b.panel.of[a]].(type) {
-	case *design.Banded, *design.Sparse:
+	case *design.Banded, *design.Sparse, *design.Product:
 		return true
 	}
 	return false
@@ -327,6 +329,13 @@ func (b *Chunk) unweighted(x []design.Columns, i int) {
 			for l, j := range s.Index[i*s.K:][:s.K] {
 				sum[j] += s.Value[i*s.K+l]
 			}
+		case *design.Product:
+			for l, f := range s.A.Value[i*s.A.K:][:s.A.K] {
+				from := sum[(int(s.A.First[i])+l)*s.B.D+int(s.B.First[i]):]
+				for m, v := range s.B.Value[i*s.B.K:][:s.B.K] {
+					from[m] += f * v
+				}
+			}
 		}
 	}
 }
@@ -343,7 +352,7 @@ func (b *Chunk) flush() error {
 	}
 	w, x, r, ones := p.rows()
 	for _, c := range x {
-		if c, ok := c.(*design.Sparse); ok {
+		if c, ok := c.(interface{ Arrange() }); ok {
 			c.Arrange()
 		}
 	}

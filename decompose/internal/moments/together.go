@@ -9,9 +9,12 @@ import (
 // together tells whether the product of two joined bases is added up with that of the first one and the
 // responses: rows of sparse columns are brought together by cells for both at once.
 func together(a, b design.Columns) bool {
-	_, sparse := a.(*design.Sparse)
 	_, dense := b.(design.Dense)
-	return sparse && dense
+	switch a.(type) {
+	case *design.Sparse, *design.Product:
+		return dense
+	}
+	return false
 }
 
 // addResponses adds the products of joined basis u with the responses, and what goes together with them. The
