@@ -295,7 +295,7 @@ func (a *accumulator) responses(out *Outputs) *mat.Dense {
 // addExtra adds the columns of the bases in no predictor.
 func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
 	a.deviance = resize(a.deviance, b.Rows(), 1)
-	a.deviance.Zero()
+	clear(a.deviance.RawMatrix().Data)
 	if err := a.fillDeviance(b, w, eta); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package moments
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
@@ -24,6 +26,7 @@ type panel struct {
 	ones *mat.Dense       // that column
 
 	shifts []float64 // what is subtracted from several rows at once
+	sums   []float64 // of rows that lie as far apart
 
 	// Stores that earlier chunks allocated, by joined basis. How a basis is
 	// stored is decided anew for each chunk: it may not depend on what a worker
@@ -113,7 +116,7 @@ func thin(c design.Columns) bool {
 	case *design.Banded:
 		return c.K < c.D
 	case *design.Product:
-		return true
+		return c.A.K < c.A.D || c.B.K < c.B.D
 	case *design.Codes:
 		return c.D > 1
 	}
@@ -298,6 +301,28 @@ func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
 		kernel.Axpy(dst, step, p.w[i]/sum)
 	}
 	kernel.Add(dst, dst, first)
+}
+
+// addUp adds the rows of the dense columns to sum, several at a time, for they may be short.
+func (p *panel) addUp(sum []float64) {
+	for u, c := range p.x {
+		c, ok := c.(design.Dense)
+		if !ok {
+			continue
+		}
+		to := sum[p.off[u]:p.off[u+1]]
+		step := len(to) * max(1, 256/len(to))
+		p.sums = slices.Grow(p.sums[:0], step)[:step]
+		clear(p.sums)
+		for data := c.RawMatrix().Data[:p.n*len(to)]; len(data) > 0; {
+			some := data[:min(step, len(data))]
+			kernel.Add(p.sums[:len(some)], p.sums[:len(some)], some)
+			data = data[len(some):]
+		}
+		for i, v := range p.sums {
+			to[i%len(to)] += v
+		}
+	}
 }
 
 // subtract shifts the dense columns and the responses.

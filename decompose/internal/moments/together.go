@@ -26,8 +26,7 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 			b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
 		}
 	}
-	a := slices.Index(b.panel.of, u)
-	if !b.panel.unit || !b.later(a) {
+	if !b.panel.unit || !summedByProduct(c) {
 		b.to, b.with = append(b.to, b.rViews[u]), append(b.with, r)
 		return b.work.AddCrosses(b.to, c, b.with, w)
 	}
@@ -38,7 +37,7 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 		return err
 	}
 	b.rViews[u].Add(b.rViews[u], &b.part)
-	sums := b.sums(a)
+	sums := b.sums(slices.Index(b.panel.of, u))
 	for j := range sums {
 		sums[j] += b.part.At(j, b.layout.Responses)
 	}
