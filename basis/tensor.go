@@ -7,10 +7,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/bspline"
 	"github.com/pho-go/pho/basis/internal/tensorproduct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // TensorTerm is a tensor product of marginal bases: row i holds the Kronecker
@@ -128,6 +130,48 @@ func (t sparseTensor) EvalSparseInto(old design.Columns, b *data.Batch) (design.
 		return nil, err
 	}
 	return s, nil
+}
+
+// maxProductCells bounds the cells of the knots that rows are sorted by before they are multiplied out: of more
+// there would be hardly any rows in one.
+const maxProductCells = 1024
+
+// product reports whether the rows are a design.Product: of two margins of cubic splines on no circle.
+func (t sparseTensor) product() bool {
+	cells := 1
+	for i := range t.margins {
+		m := &t.margins[i]
+		if _, circle := m.spline.(*bspline.Periodic); circle || m.spline == nil || m.width() != kernel.Band {
+			return false
+		}
+		cells *= m.dim() - kernel.Band + 1
+	}
+	return len(t.margins) == 2 && cells <= maxProductCells
+}
+
+// EvalProduct is EvalSparseInto that leaves the margins as they are if there are two of cubic splines.
+func (t sparseTensor) EvalProduct(old design.Columns, b *data.Batch) (design.Columns, error) {
+	if !t.product() {
+		return t.EvalSparseInto(old, b)
+	}
+	x, _ := old.(*design.Product)
+	x = x.Sized(b.Rows(), t.margins[0].dim(), t.margins[1].dim())
+	for i, band := range []*design.Banded{x.A, x.B} {
+		rows := &tensorproduct.Rows{First: band.First, Value: band.Value}
+		if _, err := t.margins[i].eval(rows, t.name, b); err != nil {
+			return nil, err
+		}
+	}
+	factors, err := t.by.factors(t.name, b)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range factors {
+		for l := range kernel.Band {
+			x.A.Value[kernel.Band*i+l] *= f
+		}
+	}
+	return x, nil
 }
 
 // sparse multiplies the margins out, the last fastest.

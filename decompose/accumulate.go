@@ -203,6 +203,7 @@ type accumulator struct {
 
 func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
 	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, orders: make([]levelOrder, len(features)), joined: p.joined}
+	a.forward.eval.products = true
 	if o.Groups != "" {
 		a.groups = newGroupChunks(o.Groups, l)
 	}
@@ -294,7 +295,7 @@ func (a *accumulator) responses(out *Outputs) *mat.Dense {
 // addExtra adds the columns of the bases in no predictor.
 func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
 	a.deviance = resize(a.deviance, b.Rows(), 1)
-	a.deviance.Zero()
+	clear(a.deviance.RawMatrix().Data)
 	if err := a.fillDeviance(b, w, eta); err != nil {
 		return nil, err
 	}

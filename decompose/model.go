@@ -39,6 +39,13 @@ type ReusingTerm interface {
 	EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error)
 }
 
+// ProductTerm may save work where the products of all columns are formed: EvalProduct is EvalSparseInto, but may
+// give a *design.Product.
+type ProductTerm interface {
+	ReusingTerm
+	EvalProduct(old design.Columns, b *data.Batch) (design.Columns, error)
+}
+
 // Kind names what a term is, as in the artifact.
 type Kind string
 

@@ -172,9 +172,10 @@ func (p *plan) columns() []string {
 // evaluator turns the rows of a batch into design columns, one per term,
 // reusing its buffers. Not safe for concurrent use: each worker has one.
 type evaluator struct {
-	plan  *plan
-	dense []*mat.Dense
-	x     []design.Columns
+	plan     *plan
+	dense    []*mat.Dense
+	x        []design.Columns
+	products bool // columns may be a design.Product
 }
 
 func (p *plan) evaluator() *evaluator {
@@ -187,7 +188,7 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 	n := b.Rows()
 	for i, t := range e.plan.terms {
 		if s, ok := t.(SparseTerm); ok {
-			x, err := evalSparse(s, e.x[i], b)
+			x, err := e.evalSparse(s, e.x[i], b)
 			if err != nil {
 				return nil, err
 			}
@@ -206,7 +207,10 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 	return e.x, nil
 }
 
-func evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {
+func (e *evaluator) evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {
+	if p, ok := s.(ProductTerm); ok && e.products {
+		return p.EvalProduct(old, b)
+	}
 	if r, ok := s.(ReusingTerm); ok {
 		return r.EvalSparseInto(old, b)
 	}

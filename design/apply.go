@@ -106,6 +106,8 @@ func MaxRowNorm(a Columns) float64 {
 		if cubic(a) {
 			return kernel.BandNorm(a.Value)
 		}
+	case *Product:
+		return a.norm()
 	case *Codes:
 		if a.Value == nil {
 			for _, j := range a.Code {
@@ -201,6 +203,13 @@ func CopyRow(dst []float64, a Columns, i int) {
 	case *Codes:
 		if j := a.Code[i]; j >= 0 {
 			dst[j] = at(a.Value, i)
+		}
+	case *Product:
+		var index [kernel.Band * kernel.Band]int32
+		var value [kernel.Band * kernel.Band]float64
+		a.row(&index, &value, i)
+		for l, j := range index {
+			dst[j] = value[l]
 		}
 	}
 }

@@ -16,7 +16,9 @@ type cells struct {
 	row   []int32   // the rows in that order; inside a cell they stay in theirs
 	value []float64 // their k entries each
 	lead  []int32   // a row of each cell, whose entries are in the columns of all
-	next  []int32   // of each column: where the next row that begins there goes
+	next  []int32   // of each column: where the next row that begins there goes; of a Product, of each cell
+
+	columns []int32 // of a Product: those of each cell's entries
 
 	weights []float64 // of the rows in that order
 }
@@ -92,6 +94,19 @@ func (c *cells) gather(x *Sparse) bool {
 		from = end
 	}
 	return true
+}
+
+// arranged are columns by cells; nil if nobody arranged them.
+func arranged(a Columns) *Sparse {
+	switch a := a.(type) {
+	case *Sparse:
+		if a.cells != nil {
+			return a
+		}
+	case *Product:
+		return a.arranged
+	}
+	return nil
 }
 
 // of are the columns of row i's entries.

@@ -39,6 +39,11 @@ func Check(a Columns) error {
 				return a.fault(i)
 			}
 		}
+	case *Product:
+		if err := Check(a.A); err != nil {
+			return err
+		}
+		return Check(a.B)
 	case *Codes:
 		for i, j := range a.Code {
 			if int(j) >= a.D {
@@ -88,6 +93,8 @@ func shape(a Columns) error {
 		case len(a.Value) != len(a.First)*a.K:
 			return fmt.Errorf("design: banded columns: %d values for %d rows with %d entries", len(a.Value), len(a.First), a.K)
 		}
+	case *Product:
+		return a.shape()
 	case *Codes:
 		switch {
 		case a == nil:

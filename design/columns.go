@@ -5,8 +5,8 @@ package design
 
 import "gonum.org/v1/gonum/mat"
 
-// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded or a
-// *Codes.
+// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded, a *Codes or a
+// *Product.
 type Columns interface {
 	// Dims returns the rows n and the columns d.
 	Dims() (n, d int)

@@ -69,19 +69,20 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 			if b.inFours() {
 				return k.codesFours(c, a, b, w)
 			}
+		case *Product:
+			return k.codesProduct(c, a, b, w)
 		}
-	case *Sparse:
-		if a.cells == nil {
+	case *Sparse, *Product:
+		s := arranged(a)
+		if s == nil {
 			break
 		}
-		switch b := b.(type) {
-		case Dense:
+		if b, ok := b.(Dense); ok {
 			k.to, k.from = append(k.to[:0], c), append(k.from[:0], b.RawMatrix())
-			return k.cellsDense(k.to, a, k.from, w)
-		case *Sparse:
-			if a == b {
-				return k.cellsGram(c, a, w)
-			}
+			return k.cellsDense(k.to, s, k.from, w)
+		}
+		if a == b {
+			return k.cellsGram(c, s, w)
 		}
 	}
 	switch b := b.(type) {
@@ -101,7 +102,7 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 // AddCrosses is AddCross with several dense columns, the products with b[i] being added to dst[i]. With
 // arranged columns it takes hardly longer than with some of them.
 func (k *Work) AddCrosses(dst []*mat.Dense, a Columns, b []Dense, w []float64) error {
-	if a, ok := a.(*Sparse); ok && a.cells != nil {
+	if s := arranged(a); s != nil {
 		k.to, k.from = k.to[:0], k.from[:0]
 		for i, b := range b {
 			if err := conform(dst[i], a, b, w); err != nil {
@@ -109,7 +110,7 @@ func (k *Work) AddCrosses(dst []*mat.Dense, a Columns, b []Dense, w []float64) e
 			}
 			k.to, k.from = append(k.to, dst[i].RawMatrix()), append(k.from, b.RawMatrix())
 		}
-		return k.cellsDense(k.to, a, k.from, w)
+		return k.cellsDense(k.to, s, k.from, w)
 	}
 	for i, b := range b {
 		if err := k.AddCross(dst[i], a, b, w); err != nil {
@@ -127,7 +128,7 @@ func rank(a Columns) int {
 	switch a := a.(type) {
 	case *Codes:
 		return 0
-	case *Sparse:
+	case *Sparse, *Product:
 		return 1
 	case *Banded:
 		if !cubic(a) {

@@ -368,17 +368,23 @@ func FuzzCheck(f *testing.F) {
 	f.Add(int8(0), int8(0), []byte{}, uint8(0))
 	f.Add(int8(7), int8(4), []byte{0, 3, 4}, uint8(2))
 	f.Add(int8(7), int8(4), []byte{0, 3, 6}, uint8(3))
+	f.Add(int8(5), int8(4), []byte{0, 1, 1, 0, 1, 1, 0, 0}, uint8(4))
+	f.Add(int8(5), int8(4), []byte{0, 2}, uint8(4))
 	f.Fuzz(func(t *testing.T, d, k int8, index []byte, form uint8) {
 		codes := make([]int32, len(index))
 		for i, v := range index {
 			codes[i] = int32(int8(v))
 		}
 		var a design.Columns = &design.Codes{D: int(d), Code: codes}
-		switch form % 4 {
+		switch form % 5 {
+		case 4:
+			band := &design.Banded{D: int(d), K: int(k), First: codes, Value: make([]float64, len(codes)*max(int(k), 0))}
+			a = &design.Product{A: band, B: band}
+			d *= d
 		case 1:
 			a = &design.Sparse{D: int(d), K: int(k), Index: codes, Value: make([]float64, len(codes))}
 		case 2, 3:
-			a = &design.Banded{D: int(d), K: int(k), Cyclic: form%4 == 3, First: codes, Value: make([]float64, len(codes)*max(int(k), 0))}
+			a = &design.Banded{D: int(d), K: int(k), Cyclic: form%5 == 3, First: codes, Value: make([]float64, len(codes)*max(int(k), 0))}
 		}
 		n, _ := a.Dims()
 		_ = design.MaxRowNorm(a)
@@ -404,6 +410,9 @@ func FuzzCheck(f *testing.F) {
 			c := *s
 			other = &c
 		case *design.Banded:
+			c := *s
+			other = &c
+		case *design.Product:
 			c := *s
 			other = &c
 		}

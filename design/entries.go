@@ -26,6 +26,8 @@ func entriesOf(a Columns) entries {
 		return entries{kind: "banded", d: a.D, k: a.K, value: a.Value, band: a}
 	case *Codes:
 		return entries{kind: "coded", d: a.D, k: 1, index: a.Code, value: a.Value, skip: true}
+	case *Product:
+		return entriesOf(a.Sparse())
 	}
 	return entries{k: 1}
 }

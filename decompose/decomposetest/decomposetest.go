@@ -38,7 +38,7 @@ func (f *faults) add(format string, args ...any) {
 //   - a row's values depend on that row alone: rows taken one by one, or in
 //     other company, give the same bits;
 //   - it may be used from many goroutines;
-//   - EvalSparse, if there is one, gives the values of Eval, as does EvalSparseInto;
+//   - EvalSparse, if there is one, gives the values of Eval, as do EvalSparseInto and EvalProduct;
 //   - a batch without its columns is an error, not a panic.
 func Term(t decompose.Term, b *data.Batch) error {
 	f := &faults{what: fmt.Sprintf("term %q", t.Name())}
@@ -138,15 +138,34 @@ func checkSparse(f *faults, s decompose.SparseTerm, b *data.Batch, whole *mat.De
 			return
 		}
 	}
+	f.equal("EvalSparse", x, whole)
+	if p, ok := s.(decompose.ProductTerm); ok {
+		for range 2 {
+			if x, err = p.EvalProduct(x, b); err != nil {
+				f.add("EvalProduct: %w", err)
+				return
+			}
+			if err := design.Check(x); err != nil {
+				f.add("EvalProduct: %w", err)
+				return
+			}
+		}
+		f.equal("EvalProduct", x, whole)
+	}
+}
+
+// equal checks that a fast path gives the values of Eval.
+func (f *faults) equal(path string, x design.Columns, whole *mat.Dense) {
+	n, d := whole.Dims()
 	full := nan(n, d)
 	if err := design.ToDense(full, x); err != nil {
-		f.add("EvalSparse: %w", err)
+		f.add("%s: %w", path, err)
 		return
 	}
 	for i := range n {
 		for j, v := range full.RawRowView(i) {
 			if diff := math.Abs(v - whole.At(i, j)); !(diff <= 1e-12*math.Max(1, math.Abs(v))) {
-				f.add("row %d, column %d is %v by EvalSparse and %v by Eval: a fast path may not change the answer", i, j, v, whole.At(i, j))
+				f.add("row %d, column %d is %v by %s and %v by Eval: a fast path may not change the answer", i, j, v, path, whole.At(i, j))
 			}
 		}
 	}

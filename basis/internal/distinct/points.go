@@ -24,6 +24,7 @@ type Points struct {
 	Count []int64
 
 	index   map[string]int // a kept point's bytes -> its number
+	values  map[uint64]int // of one column: a value's bits -> its number
 	hash    []uint64
 	maxHash uint64 // points of a greater hash are left out
 	sampled bool
@@ -32,7 +33,7 @@ type Points struct {
 
 // NewPoints collects points of d columns, at most limit of them.
 func NewPoints(d, limit int) *Points {
-	return &Points{D: d, Limit: limit, index: map[string]int{}, maxHash: math.MaxUint64, key: make([]byte, 8*d)}
+	return &Points{D: d, Limit: limit, index: map[string]int{}, values: map[uint64]int{}, maxHash: math.MaxUint64, key: make([]byte, 8*d)}
 }
 
 // Add counts one row of D finite coordinates.
@@ -96,19 +97,45 @@ func (p *Points) look(x []float64) {
 // Number finds a point among those kept, or keeps it, without counting it. Of points
 // collected by Number alone none is left out.
 func (p *Points) Number(x []float64) int {
-	for j, v := range x {
-		binary.LittleEndian.PutUint64(p.key[8*j:], math.Float64bits(v+0))
-	}
-	if i, ok := p.index[string(p.key)]; ok {
+	i, ok := p.find(x)
+	if ok {
 		return i
 	}
-	i := len(p.Count)
-	p.index[string(p.key)] = i
+	i = len(p.Count)
+	p.set(x, i)
 	for _, v := range x {
 		p.X = append(p.X, v+0)
 	}
 	p.Count = append(p.Count, 0)
 	return i
+}
+
+// find is the number of a point among those kept.
+func (p *Points) find(x []float64) (i int, ok bool) {
+	if p.D == 1 {
+		i, ok = p.values[math.Float64bits(x[0]+0)]
+		return i, ok
+	}
+	p.encode(x)
+	i, ok = p.index[string(p.key)]
+	return i, ok
+}
+
+// set makes i the number of a point.
+func (p *Points) set(x []float64, i int) {
+	if p.D == 1 {
+		p.values[math.Float64bits(x[0]+0)] = i
+		return
+	}
+	p.encode(x)
+	p.index[string(p.key)] = i
+}
+
+// encode writes a point's bytes to key; -0 is 0.
+func (p *Points) encode(x []float64) {
+	for j, v := range x {
+		binary.LittleEndian.PutUint64(p.key[8*j:], math.Float64bits(v+0))
+	}
 }
 
 // hashed is h with one more coordinate; -0 is 0.
@@ -160,11 +187,9 @@ func (p *Points) keep(order []int) {
 	}
 	p.X, p.Count, p.hash = x, count, hash
 	clear(p.index)
+	clear(p.values)
 	for i := range count {
-		for j, v := range x[i*p.D : (i+1)*p.D] {
-			binary.LittleEndian.PutUint64(p.key[8*j:], math.Float64bits(v))
-		}
-		p.index[string(p.key)] = i
+		p.set(x[i*p.D:(i+1)*p.D], i)
 	}
 }
 

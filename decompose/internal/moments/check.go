@@ -102,6 +102,11 @@ func nonFinite(c design.Columns) (row int, v float64, found bool) {
 				return l / c.K, v, true
 			}
 		}
+	case *design.Product:
+		if row, v, found = nonFinite(c.A); !found {
+			row, v, found = nonFinite(c.B)
+		}
+		return row, v, found
 	case *design.Codes:
 		for i, v := range c.Value {
 			if !finite(v) {

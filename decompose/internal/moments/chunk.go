@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // panelRows to maxPanel rows are gathered before their products are formed, see
@@ -31,6 +32,7 @@ type Chunk struct {
 	rows, positive int64
 	sumW, sumLogW  float64
 	sum, norm      []float64
+	row            []float64 // of one basis
 	norms          []float64 // of the rows of one Add
 
 	// Dense columns and responses are summed about the first panel's means.
@@ -74,7 +76,7 @@ func NewChunk(l Layout) *Chunk {
 // allocate makes the accumulators.
 func (b *Chunk) allocate() {
 	p, r := b.layout.Columns(), b.layout.Responses
-	b.sum, b.norm = make([]float64, p), make([]float64, len(b.layout.Bases))
+	b.sum, b.row, b.norm = make([]float64, p), make([]float64, p), make([]float64, len(b.layout.Bases))
 	if b.stack != nil {
 		b.stack.allocate()
 		return
@@ -97,6 +99,8 @@ func kindOf(c design.Columns) kind {
 		return kind{!thin(c), "sparse", s.K, false}
 	case *design.Banded:
 		return kind{!thin(c), "banded", s.K, s.Cyclic}
+	case *design.Product:
+		return kind{!thin(c), "product", s.A.D, false}
 	case *design.Codes:
 		return kind{!thin(c), "codes", 1, false}
 	}
@@ -296,14 +300,20 @@ func (b *Chunk) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (in
 
 func (b *Chunk) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
 
-// later reports whether the sums of basis a are formed from the panel, like its
-// products: a product is the fast way to add up banded and sparse rows.
+// later reports whether the sums of basis a are formed from the panel, many rows at a time.
 func (b *Chunk) later(a int) bool {
 	if b.stack != nil {
 		return false
 	}
-	switch b.panel.x[b.panel.of[a]].(type) {
-	case *design.Banded, *design.Sparse:
+	c := b.panel.x[b.panel.of[a]]
+	_, dense := c.(design.Dense)
+	return dense || summedByProduct(c)
+}
+
+// summedByProduct reports whether a product with ones is the fast way to add up rows: if they are banded or sparse.
+func summedByProduct(c design.Columns) bool {
+	switch c.(type) {
+	case *design.Banded, *design.Sparse, *design.Product:
 		return true
 	}
 	return false
@@ -316,18 +326,15 @@ func (b *Chunk) unweighted(x []design.Columns, i int) {
 			continue
 		}
 		sum := b.sums(a)
-		switch s := c.(type) {
-		case *design.Banded:
-			j := int(s.First[i])
-			for _, v := range s.Value[i*s.K:][:s.K] {
-				sum[j%s.D] += v
-				j++
-			}
-		case *design.Sparse:
+		if s, ok := c.(*design.Sparse); ok { // of a few of many columns
 			for l, j := range s.Index[i*s.K:][:s.K] {
 				sum[j] += s.Value[i*s.K+l]
 			}
+			continue
 		}
+		row := b.row[:len(sum)]
+		design.CopyRow(row, c, i)
+		kernel.Add(sum, sum, row)
 	}
 }
 
@@ -343,17 +350,18 @@ func (b *Chunk) flush() error {
 	}
 	w, x, r, ones := p.rows()
 	for _, c := range x {
-		if c, ok := c.(*design.Sparse); ok {
+		if c, ok := c.(interface{ Arrange() }); ok {
 			c.Arrange()
 		}
 	}
 	for a, u := range p.of {
-		if !p.unit && b.later(a) {
+		if !p.unit && summedByProduct(p.x[u]) {
 			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
 		}
 	}
+	p.addUp(b.sum)
 	p.subtract(b.shift, b.shiftR)
 	for i, q := range b.joined {
 		if _, codes := x[q.a].(*design.Codes); q.a == q.b && !codes {

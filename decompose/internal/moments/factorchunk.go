@@ -59,7 +59,7 @@ func (s *stack) add(x []design.Columns, w float64, r *mat.Dense, i int) {
 	row[0] = 1
 	for a, c := range x {
 		if at := s.at[a]; at >= 0 {
-			copyRow(row[at:at+s.layout.Bases[a].Dim], c, i)
+			design.CopyRow(row[at:at+s.layout.Bases[a].Dim], c, i)
 		}
 	}
 	if r != nil {

@@ -1,6 +1,8 @@
 package moments
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
@@ -24,15 +26,17 @@ type panel struct {
 	ones *mat.Dense       // that column
 
 	shifts []float64 // what is subtracted from several rows at once
+	sums   []float64 // of rows that lie as far apart
 
 	// Stores that earlier chunks allocated, by joined basis. How a basis is
 	// stored is decided anew for each chunk: it may not depend on what a worker
 	// did before.
-	dense  []design.Dense
-	sparse []*design.Sparse
-	banded []*design.Banded
-	codes  []*design.Codes
-	values [][]float64 // of codes, which have none while all are 1
+	dense    []design.Dense
+	sparse   []*design.Sparse
+	products []*design.Product
+	banded   []*design.Banded
+	codes    []*design.Codes
+	values   [][]float64 // of codes, which have none while all are 1
 }
 
 // newPanel makes a panel for the joined bases of a layout; off are the first
@@ -41,16 +45,17 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 	n := len(fused.Bases)
 	p := panel{
 		of: of, at: make([]int, len(of)), off: fused.offsets(), limit: limit,
-		idle:   make([]bool, n),
-		unit:   true,
-		w:      make([]float64, limit),
-		x:      make([]design.Columns, n),
-		r:      mat.NewDense(limit, fused.Responses+1, nil),
-		dense:  make([]design.Dense, n),
-		sparse: make([]*design.Sparse, n),
-		banded: make([]*design.Banded, n),
-		codes:  make([]*design.Codes, n),
-		values: make([][]float64, n),
+		idle:     make([]bool, n),
+		unit:     true,
+		w:        make([]float64, limit),
+		x:        make([]design.Columns, n),
+		r:        mat.NewDense(limit, fused.Responses+1, nil),
+		dense:    make([]design.Dense, n),
+		sparse:   make([]*design.Sparse, n),
+		products: make([]*design.Product, n),
+		banded:   make([]*design.Banded, n),
+		codes:    make([]*design.Codes, n),
+		values:   make([][]float64, n),
 	}
 	for a, u := range of {
 		p.at[a] = off[a] - p.off[u]
@@ -83,6 +88,8 @@ func panelLimit(x []design.Columns, l Layout) int {
 			d = 2 * c.K
 		case *design.Banded:
 			d = c.K + 1
+		case *design.Product:
+			d = c.A.K + c.B.K + 1
 		case *design.Codes:
 			d = 2
 		}
@@ -108,6 +115,8 @@ func thin(c design.Columns) bool {
 		return c.K < c.D
 	case *design.Banded:
 		return c.K < c.D
+	case *design.Product:
+		return c.A.K < c.A.D || c.B.K < c.B.D
 	case *design.Codes:
 		return c.D > 1
 	}
@@ -129,6 +138,9 @@ func (p *panel) accepts(a int, c design.Columns) bool {
 	case *design.Banded:
 		c, ok := c.(*design.Banded)
 		return ok && c.K == s.K && c.Cyclic == s.Cyclic
+	case *design.Product:
+		c, ok := c.(*design.Product)
+		return ok && c.A.D == s.A.D && c.B.D == s.B.D
 	case *design.Codes:
 		_, ok := c.(*design.Codes)
 		return ok
@@ -153,6 +165,9 @@ func (p *panel) store(a int, c design.Columns) {
 				p.banded[u] = &design.Banded{D: d, K: c.K, Cyclic: c.Cyclic, First: make([]int32, p.limit), Value: make([]float64, p.limit*c.K)}
 			}
 			p.x[u] = p.banded[u]
+		case *design.Product:
+			p.products[u] = p.products[u].Sized(p.limit, c.A.D, c.B.D)
+			p.x[u] = p.products[u]
 		case *design.Codes:
 			if p.codes[u] == nil {
 				p.codes[u] = &design.Codes{D: d, Code: make([]int32, p.limit)}
@@ -191,9 +206,11 @@ func (p *panel) add(x []design.Columns, w []float64, r *mat.Dense, i, j int) {
 			copy(s.Index[n*s.K:], c.Index[i*s.K:j*s.K])
 			copy(s.Value[n*s.K:], c.Value[i*s.K:j*s.K])
 		case *design.Banded:
-			c := c.(*design.Banded)
-			copy(s.First[n:], c.First[i:j])
-			copy(s.Value[n*s.K:], c.Value[i*s.K:j*s.K])
+			copyBand(s, n, c.(*design.Banded), i, j)
+		case *design.Product:
+			c := c.(*design.Product)
+			copyBand(s.A, n, c.A, i, j)
+			copyBand(s.B, n, c.B, i, j)
 		case *design.Codes:
 			c := c.(*design.Codes)
 			copy(s.Code[n:], c.Code[i:j])
@@ -228,11 +245,21 @@ func fill(v []float64, x float64) {
 	}
 }
 
+// copyBand writes rows i to j-1 of c to those of dst from n on.
+func copyBand(dst *design.Banded, n int, c *design.Banded, i, j int) {
+	copy(dst.First[n:], c.First[i:j])
+	copy(dst.Value[n*dst.K:], c.Value[i*c.K:j*c.K])
+}
+
 // copyRows writes rows i to j-1 of c densely to dst.
 func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
 	_, d := c.Dims()
 	if c, ok := c.(design.Dense); ok {
 		m := c.RawMatrix()
+		if stride == d && m.Stride == d {
+			copy(dst, m.Data[i*d:j*d])
+			return
+		}
 		if d == 1 { // a call of copy for each number would take longer
 			for l := range j - i {
 				dst[l*stride] = m.Data[(i+l)*m.Stride]
@@ -245,39 +272,7 @@ func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
 		return
 	}
 	for l := range j - i {
-		copyRow(dst[l*stride:][:d], c, i+l)
-	}
-}
-
-// copyRow writes row i of c densely to dst.
-func copyRow(dst []float64, c design.Columns, i int) {
-	switch c := c.(type) {
-	case design.Dense:
-		m := c.RawMatrix()
-		copy(dst, m.Data[i*m.Stride:][:m.Cols])
-	case *design.Sparse:
-		clear(dst)
-		for l := i * c.K; l < (i+1)*c.K; l++ {
-			dst[c.Index[l]] = c.Value[l]
-		}
-	case *design.Banded:
-		clear(dst)
-		at := int(c.First[i])
-		for _, v := range c.Value[i*c.K:][:c.K] {
-			if at == len(dst) {
-				at = 0
-			}
-			dst[at] = v
-			at++
-		}
-	case *design.Codes:
-		clear(dst)
-		if j := c.Code[i]; j >= 0 {
-			dst[j] = 1
-			if c.Value != nil {
-				dst[j] = c.Value[i]
-			}
-		}
+		design.CopyRow(dst[l*stride:][:d], c, i+l)
 	}
 }
 
@@ -306,6 +301,28 @@ func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
 		kernel.Axpy(dst, step, p.w[i]/sum)
 	}
 	kernel.Add(dst, dst, first)
+}
+
+// addUp adds the rows of the dense columns to sum, several at a time, for they may be short.
+func (p *panel) addUp(sum []float64) {
+	for u, c := range p.x {
+		c, ok := c.(design.Dense)
+		if !ok {
+			continue
+		}
+		to := sum[p.off[u]:p.off[u+1]]
+		step := len(to) * max(1, 256/len(to))
+		p.sums = slices.Grow(p.sums[:0], step)[:step]
+		clear(p.sums)
+		for data := c.RawMatrix().Data[:p.n*len(to)]; len(data) > 0; {
+			some := data[:min(step, len(data))]
+			kernel.Add(p.sums[:len(some)], p.sums[:len(some)], some)
+			data = data[len(some):]
+		}
+		for i, v := range p.sums {
+			to[i%len(to)] += v
+		}
+	}
 }
 
 // subtract shifts the dense columns and the responses.
@@ -360,6 +377,8 @@ func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense, ones *m
 			_, d := c.Dims()
 			x[a] = design.Dense{Dense: c.Slice(0, p.n, 0, d).(*mat.Dense)}
 		case *design.Sparse:
+			x[a] = c.First(p.n)
+		case *design.Product:
 			x[a] = c.First(p.n)
 		case *design.Banded:
 			x[a] = &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[:p.n], Value: c.Value[:p.n*c.K]}

@@ -29,7 +29,9 @@ func (s rowset) slice(i, j int) (x []design.Columns, w []float64, r *mat.Dense) 
 		case *design.Sparse:
 			x = append(x, &design.Sparse{D: c.D, K: c.K, Index: c.Index[i*c.K : j*c.K], Value: c.Value[i*c.K : j*c.K]})
 		case *design.Banded:
-			x = append(x, &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[i:j], Value: c.Value[i*c.K : j*c.K]})
+			x = append(x, rowsOf(c, i, j))
+		case *design.Product:
+			x = append(x, &design.Product{A: rowsOf(c.A, i, j), B: rowsOf(c.B, i, j)})
 		case *design.Codes:
 			k := &design.Codes{D: c.D, Code: c.Code[i:j]}
 			if c.Value != nil {
@@ -43,6 +45,10 @@ func (s rowset) slice(i, j int) (x []design.Columns, w []float64, r *mat.Dense) 
 	}
 	_, k := s.r.Dims()
 	return x, w, s.r.Slice(i, j, 0, k).(*mat.Dense)
+}
+
+func rowsOf(c *design.Banded, i, j int) *design.Banded {
+	return &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[i:j], Value: c.Value[i*c.K : j*c.K]}
 }
 
 func awkward(n int, weighted bool, seed uint64) rowset {
@@ -91,6 +97,25 @@ func awkward(n int, weighted bool, seed uint64) rowset {
 		}
 	}
 	s.x, s.r = []design.Columns{design.Dense{Dense: year}, sp, dow, gx, full, bands[0], bands[1], bands[2]}, r
+	return s
+}
+
+// andProduct adds a tensor product to both predictors.
+func (s rowset) andProduct() rowset {
+	const a, b = 5, 4
+	rng := rand.New(rand.NewPCG(uint64(s.rows()), 3))
+	x := (*design.Product)(nil).Sized(s.rows(), a, b)
+	for i := range x.A.First {
+		x.A.First[i] = int32(rng.IntN(2))
+	}
+	for i := range x.A.Value {
+		x.A.Value[i], x.B.Value[i] = rng.Float64(), rng.NormFloat64()
+	}
+	s.layout.Bases = append(s.layout.Bases, moments.Basis{Name: "te(x,y)", Dim: a * b})
+	for k, bases := range s.layout.Predictors {
+		s.layout.Predictors[k] = append(bases, len(s.x))
+	}
+	s.x = append(s.x, x)
 	return s
 }
 

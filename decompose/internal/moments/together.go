@@ -9,9 +9,12 @@ import (
 // together tells whether the product of two joined bases is added up with that of the first one and the
 // responses: rows of sparse columns are brought together by cells for both at once.
 func together(a, b design.Columns) bool {
-	_, sparse := a.(*design.Sparse)
 	_, dense := b.(design.Dense)
-	return sparse && dense
+	switch a.(type) {
+	case *design.Sparse, *design.Product:
+		return dense
+	}
+	return false
 }
 
 // addResponses adds the products of joined basis u with the responses, and what goes together with them. The
@@ -23,8 +26,7 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 			b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
 		}
 	}
-	a := slices.Index(b.panel.of, u)
-	if !b.panel.unit || !b.later(a) {
+	if !b.panel.unit || !summedByProduct(c) {
 		b.to, b.with = append(b.to, b.rViews[u]), append(b.with, r)
 		return b.work.AddCrosses(b.to, c, b.with, w)
 	}
@@ -35,7 +37,7 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 		return err
 	}
 	b.rViews[u].Add(b.rViews[u], &b.part)
-	sums := b.sums(a)
+	sums := b.sums(slices.Index(b.panel.of, u))
 	for j := range sums {
 		sums[j] += b.part.At(j, b.layout.Responses)
 	}
