@@ -137,18 +137,23 @@ func (p *products) add(o *products) {
 // blockRows is how many rows' functions are formed at a time.
 const blockRows = 128
 
+// line is how many numbers a line of the cache holds.
+const line = 8
+
 // summing is what forms products: rows of functions, and of them times the weight of a matrix.
 type summing struct {
 	*functions
 	blocks      []block
-	stride      int // rows begin where vectors do
+	stride      int // functions of pairs begin where vectors do
 	z, weighted []float64
 	each        []float64
 }
 
 func (f *functions) summing(blocks []block) *summing {
-	stride := (f.width() + 7) &^ 7
-	return &summing{f, blocks, stride, kernel.Aligned(blockRows * stride), kernel.Aligned(blockRows * stride), make([]float64, f.offsets[len(f.scales)])}
+	pad := -f.begins[0] & (line - 1)
+	stride := (pad + f.width() + line - 1) &^ (line - 1)
+	rows := func() []float64 { return kernel.Aligned(blockRows * stride)[pad:] }
+	return &summing{f, blocks, stride, rows(), rows(), make([]float64, f.offsets[len(f.scales)])}
 }
 
 // add adds to p the rows of v from first up to next: what the blocks hold. w nil: ones.
