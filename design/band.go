@@ -10,7 +10,7 @@ import (
 // serves one goroutine.
 type Work struct {
 	cells []float64
-	turns []int32    // of rows in bandGram
+	zeros []int32
 	rows  [2][]int32 // of bands, as in entries
 
 	weighted []float64
@@ -69,30 +69,23 @@ func (k *Work) bandBand(c blas64.General, a, b *Banded, w []float64) error {
 	return nil
 }
 
-// bandGram adds the product of a band of four with itself, of which the upper triangle is used: some cells
-// for each place where rows begin, that rows take in turn. There are few places, and a sum waits for what was
-// stored there.
+// bandGram adds the product of a band of four with itself: one cell for each place
+// where rows begin, of which the upper triangle is used.
 func (k *Work) bandGram(c blas64.General, a *Banded, w []float64) error {
-	const size, turns = kernel.Band, 4
+	const size = kernel.Band
 	rows := a.starts()
-	cells := k.clean(rows * turns * size * size)
-	for len(k.turns) < len(a.First) {
-		k.turns = append(k.turns, int32(len(k.turns)%turns))
+	cells := k.clean(rows * size * size)
+	if n := len(a.First); len(k.zeros) < n {
+		k.zeros = make([]int32, n)
 	}
-	if i := kernel.AddOuter(cells, rows, turns, a.First, a.Value, k.turns[:len(a.First)], a.Value, w); i < len(a.First) {
+	if i := kernel.AddOuter(cells, rows, 1, a.First, a.Value, k.zeros[:len(a.First)], a.Value, w); i < len(a.First) {
 		return a.fault(i)
 	}
 	for r := range rows {
-		var sum [size * size]float64
-		for t := range turns {
-			for i, v := range cells[(r*turns+t)*size*size:][:size*size] {
-				sum[i] += v
-			}
-		}
 		for l := range size {
 			j := a.around(r + l)
 			for m := l; m < size; m++ {
-				v := sum[l*size+m]
+				v := cells[(r*size+l)*size+m]
 				i := a.around(r + m)
 				c.Data[j*c.Stride+i] += v
 				if m > l {
