@@ -12,6 +12,9 @@ import (
 // MaxRowNorm is the largest row 1-norm of the first basis.
 func (s *Statistics) MaxRowNorm() float64 { return s.sum.Total().MaxRowNorm[0] }
 
+// Ordered is the number at a place of numbers in order.
+func Ordered(v []float64, place int) float64 { return ordered(v, place) }
+
 // Judge gives the verdicts again.
 func (r *Result) Judge() { r.judge() }
 

@@ -148,9 +148,34 @@ func maxQuantile(f *mat.Dense, df float64, seed uint64) float64 {
 			most = append(most, m)
 		}
 	}
-	most = most[:draws]
-	slices.Sort(most)
-	return most[int(math.Ceil(simultaneousLevel*float64(draws)))-1]
+	return ordered(most[:draws], int(math.Ceil(simultaneousLevel*float64(draws)))-1)
+}
+
+// ordered is the number that would be at a place of v in order (Hoare's selection); v is put in another order.
+func ordered(v []float64, place int) float64 {
+	for {
+		pivot, i, j := v[len(v)/2], 0, len(v)-1
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case place <= j:
+			v = v[:j+1]
+		case place >= i:
+			v, place = v[i:], place-i
+		default:
+			return v[place]
+		}
+	}
 }
 
 // transposed is f (n x rank) by columns.

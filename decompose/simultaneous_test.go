@@ -115,3 +115,20 @@ func naiveQuantile(t *testing.T, rows *mat.Dense, v *mat.SymDense, level []float
 	slices.Sort(most)
 	return most[95_000-1]
 }
+
+// Every place is that of sorted numbers, also among ties.
+func TestOrdered(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := 1; n < 60; n++ {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = float64(r.IntN(n))
+		}
+		sorted := slices.Sorted(slices.Values(v))
+		for place, want := range sorted {
+			if got := decompose.Ordered(v, place); got != want {
+				t.Errorf("place %d of %v: %v", place, sorted, got)
+			}
+		}
+	}
+}

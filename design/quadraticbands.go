@@ -21,7 +21,7 @@ type bandWork struct {
 type formBand struct {
 	first []int32
 	value []float64
-	some  []int32   // of each row: 1 if it has entries that are not 0, else 0
+	some  []int32   // of each row: 1 if it has entries that are not 0, else 0; none before take asks
 	own   []float64 // memory for values of several bases
 }
 
@@ -49,17 +49,19 @@ func (k *QuadraticWork) listBands(x []Columns) {
 func (k *QuadraticWork) isBand(b int, c Columns) bool { return k.thin[b] && straight(c) }
 
 func (f *formBand) set(start int32, x *Banded) {
-	n := len(x.First)
-	f.first, f.some, f.value = grown(f.first, n), grown(f.some, n), x.Value
+	f.first, f.some, f.value = grown(f.first, len(x.First)), f.some[:0], x.Value
 	for i, first := range x.First {
-		f.first[i], f.some[i] = start+first, some(x.Value, i)
+		f.first[i] = start + first
 	}
 }
 
 // take takes in x, unless a row has entries in both.
 func (f *formBand) take(start int32, x *Banded) bool {
-	if n := len(x.First); n > 0 && f.some[0]&some(x.Value, 0) != 0 { // as of most bases
+	if len(x.First) > 0 && some(f.value, 0)&some(x.Value, 0) != 0 { // as of most bases
 		return false
+	}
+	for i := len(f.some); i < len(f.first); i++ {
+		f.some = append(f.some, some(f.value, i))
 	}
 	both := int32(0)
 	for i := range x.First {

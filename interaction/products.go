@@ -137,18 +137,22 @@ func (p *products) add(o *products) {
 // blockRows is how many rows' functions are formed at a time.
 const blockRows = 128
 
-// summing is what forms products: rows of functions, and of them times the weight of a matrix.
+// line is how many numbers a line of the cache holds.
+const line = 8
+
+// summing is what forms products: rows of functions.
 type summing struct {
 	*functions
-	blocks      []block
-	stride      int // rows begin where vectors do
-	z, weighted []float64
-	each        []float64
+	blocks []block
+	stride int // functions of pairs begin where vectors do
+	z      []float64
+	each   []float64
 }
 
 func (f *functions) summing(blocks []block) *summing {
-	stride := (f.width() + 7) &^ 7
-	return &summing{f, blocks, stride, kernel.Aligned(blockRows * stride), kernel.Aligned(blockRows * stride), make([]float64, f.offsets[len(f.scales)])}
+	pad := -f.begins[0] & (line - 1)
+	stride := (pad + f.width() + line - 1) &^ (line - 1)
+	return &summing{f, blocks, stride, kernel.Aligned(blockRows * stride)[pad:], make([]float64, f.offsets[len(f.scales)])}
 }
 
 // add adds to p the rows of v from first up to next: what the blocks hold. w nil: ones.
@@ -169,23 +173,20 @@ func (s *summing) add(p *products, v *values, w, r, e []float64, inflation float
 			p.square += wi * r[i] * r[i]
 		}
 		if w == nil {
-			s.sum(p.gram, s.z, nil, rows)
+			s.sum(p.gram, nil, rows)
 		} else {
-			s.sum(p.gram, s.weighted, weight[:rows], rows)
+			s.sum(p.gram, weight[:rows], rows)
 		}
-		s.sum(p.sandwich, s.weighted, noise[:rows], rows)
+		s.sum(p.sandwich, noise[:rows], rows)
 	}
 }
 
-// sum adds z'wz of a block of rows to a matrix, weighted being room for wz, or z itself.
-func (s *summing) sum(matrix, weighted, w []float64, rows int) {
+// sum adds z'wz of a block of rows to a matrix.
+func (s *summing) sum(matrix, w []float64, rows int) {
 	n := s.width()
-	for l, v := range w {
-		floats.ScaleTo(weighted[l*s.stride:][:n], v, s.z[l*s.stride:][:n])
-	}
 	kernel.AddGram(matrix, n, s.z, s.stride, s.begins[0], rows, w)
 	for _, b := range s.blocks {
 		from, to := s.begins[b.q], s.begins[b.q+1]
-		kernel.AddCross(matrix[b.lo*n+from:], n, s.z[b.lo:], s.stride, b.hi-b.lo, weighted[from:], s.stride, to-from, rows, nil)
+		kernel.AddCross(matrix[b.lo*n+from:], n, s.z[b.lo:], s.stride, b.hi-b.lo, s.z[from:], s.stride, to-from, rows, w)
 	}
 }

@@ -91,7 +91,7 @@ func (t *tables) clear() {
 // rows adds rows whose columns have these bins; w nil: ones. r holds the remainder of each
 // predictor.
 func (t *tables) rows(codes [][]uint8, w []float64, r [][]float64) {
-	n := len(codes[0])
+	n, threes := len(codes[0]), threesOf(len(codes))
 	x, square := make([]sum, n), []float64(nil)
 	if t.square != nil {
 		square = make([]float64, n)
@@ -115,7 +115,9 @@ func (t *tables) rows(codes [][]uint8, w []float64, r [][]float64) {
 				x[i].weight = 0 // there already
 			}
 		}
-		t.addSums(k, codes, x)
+		for _, c := range threes {
+			t.addSums(k, c, codes, x)
+		}
 		if t.square != nil {
 			eachPair(codes, func(at int, a, b []uint8) {
 				s := t.square[k][at : at+cells]
@@ -140,54 +142,3 @@ func eachPair(codes [][]uint8, f func(at int, a, b []uint8)) {
 
 // sum is what a row adds to a cell: w, w r and w^2 r^2.
 type sum struct{ weight, score, noise float64 }
-
-// pairSums are a pair's table. Its cells are numbered by a byte, which needs no check of
-// bounds; and a cell's sums lie side by side.
-type pairSums [1 << 8]sum
-
-// addSums adds x to the tables of predictor k, of two pairs with the same first column at a
-// time: while one sum waits for what was stored, the other goes on.
-func (t *tables) addSums(k int, codes [][]uint8, x []sum) {
-	var one, other pairSums
-	at := 0
-	for i, a := range codes {
-		for rest := codes[i+1:]; len(rest) > 0; {
-			n := min(2, len(rest))
-			t.take(&one, k, at)
-			t.take(&other, k, at+(n-1)*cells)
-			addPairs(&one, &other, a, rest[0], rest[n-1], x)
-			t.put(k, at+(n-1)*cells, &other)
-			t.put(k, at, &one)
-			at, rest = at+n*cells, rest[n:]
-		}
-	}
-}
-
-func addPairs(one, other *pairSums, a, b, c []uint8, x []sum) {
-	b, c, x = b[:len(a)], c[:len(a)], x[:len(a)]
-	for i, bin := range a {
-		v := x[i]
-		s := &one[bin*stride+b[i]]
-		s.weight += v.weight
-		s.score += v.score
-		s.noise += v.noise
-		s = &other[bin*stride+c[i]]
-		s.weight += v.weight
-		s.score += v.score
-		s.noise += v.noise
-	}
-}
-
-// take copies the table that begins at a cell.
-func (t *tables) take(to *pairSums, k, at int) {
-	for i := range cells {
-		to[i] = sum{t.weight[at+i], t.score[k][at+i], t.noise[k][at+i]}
-	}
-}
-
-// put is the way back.
-func (t *tables) put(k, at int, from *pairSums) {
-	for i := range cells {
-		t.weight[at+i], t.score[k][at+i], t.noise[k][at+i] = from[i].weight, from[i].score, from[i].noise
-	}
-}

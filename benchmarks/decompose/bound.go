@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	columnPair = inputs * (inputs - 1) / 2
-	besides    = 3 // columns of contributions that are no term's
+	columnThrees = 19 // tables of three columns that hold the 45 pairs of ten
+	besides      = 3  // columns of contributions that are no term's
 	// Of the ranking of pairs: rows and functions of its exact products (30 pairs of 4 x 4
 	// functions, 12 of each column, 1).
 	productRows, functions = 1 << 14, 30*16 + inputs*12 + 1
@@ -123,7 +123,7 @@ func (c bounded) parts(r rate.Rates, rows int, writing float64) []part {
 		{"default bands: leverages", pairs*r.Form + splines*r.Product + (linear*splines*rate.Columns+linear*linear/2)/r.FMA},
 		{"default bands: X'WX again", products},
 		{"contributions", splines*r.Product + linear/r.FMA},
-		{"ranking of pairs: tables", columnPair * r.Table},
+		{"ranking of pairs: tables", columnThrees * r.Table},
 		{"ranking of pairs: products", productRows * (functions*functions - 2*256*copiedBlocks) / r.FMA / float64(rows)}, // two triangles
 	}
 	if !c.text {

@@ -39,7 +39,7 @@ type Rates struct {
 	Spline  float64 // a row of a spline's basis
 	Scale   float64 // four values times each of two columns
 	Beside  float64 // four values times each of inputs columns
-	Table   float64 // a row in a pair's table
+	Table   float64 // a row in a table of three columns
 }
 
 // Measure takes some seconds; inputs are the columns of Beside.
@@ -119,15 +119,16 @@ func (k *kernels) scale(q int) float64 {
 	})
 }
 
-// table is the time of three sums of a cell of a table of bins, of two tables at a time.
+// table is the time of three sums of a cell of a table of three columns' bins.
 func (k *kernels) table() float64 {
 	type sum [3]float64
-	var a, b [1 << 8]sum
-	return each(2*blockRows, func() {
-		for i, bin := range k.bins {
-			s, t, x := &a[bin*9+k.bins[blockRows-1-i]], &b[bin*9+k.bins[i^1]], k.x[i]
-			s[0], s[1], s[2] = s[0]+1, s[1]+x, s[2]+x
-			t[0], t[1], t[2] = t[0]+1, t[1]+x, t[2]+x
+	var cells [1 << 10]sum
+	x := k.x[2:]
+	first, second, third := k.bins[:len(x)], k.bins[1:][:len(x)], k.bins[2:][:len(x)]
+	return each(len(x), func() {
+		for i, v := range x {
+			s := &cells[(uint(first[i])*81+uint(second[i])*9+uint(third[i]))%uint(len(cells))]
+			s[0], s[1], s[2] = s[0]+1, s[1]+v, s[2]+v
 		}
 	})
 }
