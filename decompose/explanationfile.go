@@ -17,7 +17,7 @@ import (
 const explanationMagic = "pho.explanation/1\n"
 
 // explanationHeader describes what follows it, numbers little endian: the sums over rows,
-// then, behind their length, the moments of the bands by predictor, the clusters by node, and
+// then, behind their length, the products of the bands by predictor and node, the clusters by node, and
 // the Sums of each visitor by node.
 type explanationHeader struct {
 	Of     string     `json:"of"`
@@ -28,7 +28,9 @@ type explanationHeader struct {
 	Areas  []areaFile `json:"areas,omitempty"`
 	Sample int        `json:"sample,omitempty"` // rows
 	Pinned [][]int64  `json:"pinned,omitempty"`
-	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has moments
+	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has sums of products
+
+	Columns [][]int `json:"columns,omitempty"` // of those sums; without clusters
 
 	Predictors int          `json:"predictors,omitempty"`
 	Clusters   *clusterFile `json:"clusters,omitempty"`
@@ -340,7 +342,9 @@ func (b *bandSums) describe(h *explanationHeader) {
 	for k, sum := range b.sums {
 		h.Bands, h.Pinned = append(h.Bands, sum != nil), append(h.Pinned, b.pinned[k])
 	}
-	if b.clusters != nil {
+	if b.clusters == nil {
+		h.Columns = b.columns
+	} else {
 		h.Clusters = &clusterFile{b.column, b.widths}
 	}
 }
@@ -349,7 +353,11 @@ func (b *bandSums) describe(h *explanationHeader) {
 func (b *bandSums) append(w *sumsWriter) {
 	for _, sum := range b.sums {
 		if sum != nil {
-			w.marshaled(sum)
+			sum.Each(func(n dyadic.Node[*moments.Scatter], ok bool) {
+				if ok {
+					w.out = wire.AppendText(w.out, n.Value.AppendTo(nil))
+				}
+			})
 		}
 	}
 	if b.clusters == nil {
@@ -371,15 +379,22 @@ func (r sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
 	if len(h.Bands) != h.Predictors || len(h.Pinned) != h.Predictors {
 		return b, errors.New("bands of other predictors: the file is damaged")
 	}
-	b.pinned, b.sums = h.Pinned, make([]*moments.Sum, len(h.Bands))
+	b.pinned, b.sums, b.columns = h.Pinned, make([]*dyadic.Sparse[*moments.Scatter], len(h.Bands)), make([][]int, len(h.Bands))
+	if slices.Contains(h.Bands, true) {
+		if len(h.Columns) != len(h.Bands) {
+			return b, errors.New("bands of an earlier version: make the last pass over those rows again")
+		}
+		b.columns = h.Columns
+	}
 	for k, there := range h.Bands {
 		if !there {
 			continue
 		}
-		b.sums[k] = new(moments.Sum)
-		if err := b.sums[k].UnmarshalBinary(r.Bytes()); err != nil {
+		sums, err := readNodes(h, true, addScatters, func() (*moments.Scatter, error) { return moments.ReadScatter(r.Bytes(), h.Columns[k]) })
+		if err != nil {
 			return b, err
 		}
+		b.sums[k] = &sums
 	}
 	if h.Clusters == nil {
 		return b, nil
