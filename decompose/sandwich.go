@@ -167,14 +167,14 @@ func (s *sandwichOf) covariance(sums *moments.Scatter, bias *mat.SymDense) *robu
 	return out
 }
 
-// times is cov x.
+// times is cov x; the form has filled in cov's lower triangle.
 func (s *sandwichOf) times(x []float64) []float64 {
 	out := make([]float64, len(x))
 	if len(x) == 0 {
 		return out
 	}
-	cov := linalg.Mirror(s.cov) // for the form, too
-	linalg.EachRow(len(x), func(i int) { out[i] = kernel.Dot(cov.RawRowView(i), x) })
+	cov := s.cov.RawSymmetric()
+	linalg.EachRow(len(x), func(i int) { out[i] = kernel.Dot(cov.Data[i*cov.Stride:][:len(x)], x) })
 	return out
 }
 

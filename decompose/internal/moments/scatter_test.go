@@ -19,7 +19,7 @@ type scattered struct {
 
 func newScattered() *scattered {
 	s := &scattered{random: rand.New(rand.NewPCG(3, 9))}
-	s.frame = &Frame{Dims: []int{3, 2, 70, 12, 9, 40, 11, 1, 6}, Dense: []bool{true, true, false, false, false, false, false, true, false}}
+	s.frame = &Frame{Dims: []int{3, 2, 70, 12, 9, 40, 11, 1, 6, 10, 10, 10}, Dense: []bool{true, true, false, false, false, false, false, true, false, false, false, false}}
 	for _, d := range s.frame.Dims {
 		for range d {
 			s.frame.Point = append(s.frame.Point, s.random.NormFloat64())
@@ -78,8 +78,19 @@ func (s *scattered) rows(n int, spread bool) ([]design.Columns, *mat.Dense) {
 			}
 			c := &design.Banded{D: d, K: 4, First: make([]int32, n), Value: numbers(4 * n)}
 			x = append(x, c)
+		case 9, 10, 11:
+			x = append(x, &design.Banded{D: d, K: 4, First: make([]int32, n), Value: numbers(4 * n)})
 		default:
 			x = append(x, design.Dense{Dense: mat.NewDense(n, d, numbers(n*d))})
+		}
+	}
+	level := func(i int) int { return i % 7 % 3 } // whose band has entries
+	for b, c := range x[9:] {
+		c := c.(*design.Banded)
+		for i := range n {
+			if (level(i) != b || i%11 == 0) && !(spread && b == 1) {
+				clear(c.Value[4*i : 4*i+4])
+			}
 		}
 	}
 	with := mat.NewDense(n, 1, nil)

@@ -30,6 +30,9 @@ type ScatterChunk struct {
 	work    design.Work
 	to      []*mat.Dense
 	with    []design.Dense
+	few     []*occupied // by joined basis; nil: most of its rows are not 0
+	memory  []*occupied
+	picked  design.Picked
 }
 
 // NewScatterChunk is an empty chunk, of rows that come with so many numbers.
@@ -138,11 +141,16 @@ func (c *ScatterChunk) flush() error {
 
 // products adds those of rows x with weights s.
 func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Dense) error {
+	c.findOccupied(x, s)
 	at := 0
 	for u, a := range x {
+		rows := rowsOf{a, a, s}
+		if few := c.few[u]; few != nil {
+			rows = rowsOf{&few.x, &few.x, few.s}
+		}
 		own := &c.out.own[u]
 		own.widen(design.Bandwidth(a))
-		if err := c.work.AddCross(matrix(own.general()), a, a, s); err != nil {
+		if err := c.work.AddCross(matrix(own.general()), rows.a, rows.b, rows.s); err != nil {
 			return err
 		}
 		sum := c.out.sum[c.panel.off[u]:c.panel.off[u+1]]
@@ -150,18 +158,20 @@ func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Den
 		for v := u + 1; v < len(x); v++ {
 			b, cross := x[v], &c.out.cross[at]
 			at++
-			if design.Swapped(a, b) {
-				if err := c.work.AddCross(matrix(cross.general(true)), b, a, s); err != nil {
-					return err
-				}
-				continue
-			}
-			to := matrix(cross.general(false))
+			turned := design.Swapped(a, b)
+			to := matrix(cross.general(turned))
 			if together(a, b) {
 				c.to, c.with = append(c.to, to), append(c.with, b.(design.Dense))
 				continue
 			}
-			if err := c.work.AddCross(to, a, b, s); err != nil {
+			rows := c.both(x, s, u, v)
+			if len(rows.s) == 0 {
+				continue
+			}
+			if turned {
+				rows.a, rows.b = rows.b, rows.a
+			}
+			if err := c.work.AddCross(to, rows.a, rows.b, rows.s); err != nil {
 				return err
 			}
 		}
