@@ -36,8 +36,7 @@ type sandwichPlan struct {
 
 // sandwichOf is one predictor's part of the plan.
 type sandwichOf struct {
-	terms    []int // index of each term's columns
-	dims     []int
+	terms    []int                               // index of each term's columns
 	cov      *mat.SymDense                       // phi A^-1
 	sandwich func(m *mat.SymDense) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
 	form     *design.Quadratic                   // of cov, for columns about what the frame has them about
