@@ -3,8 +3,12 @@ package decompose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Bands says what standard errors take the remainder for.
@@ -96,12 +100,12 @@ func (d *Predictor) sandwiched() bool { return d.cov != nil && d.Scale > 0 && d.
 // finiteSym tells whether all entries are finite.
 func finiteSym(s *mat.SymDense) error {
 	raw := s.RawSymmetric()
-	for i := range raw.N {
-		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N] {
-			if v-v != 0 {
-				return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, i+j+1, v)
-			}
-		}
+	rows := make([]bool, raw.N)
+	linalg.EachRow(raw.N, func(i int) { _, _, rows[i] = kernel.Bounds(raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]) })
+	i := slices.Index(rows, false)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	j := slices.IndexFunc(raw.Data[i*raw.Stride+i:], func(v float64) bool { return v-v != 0 })
+	return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, i+j+1, raw.Data[i*raw.Stride+i+j])
 }

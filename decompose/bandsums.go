@@ -13,7 +13,7 @@ func (p *sandwichPlan) nothing() bandSums {
 	if p == nil {
 		return bandSums{}
 	}
-	b := bandSums{sums: make([]*moments.Sum, len(p.predictors)), pinned: make([][]int64, len(p.predictors))}
+	b := bandSums{sums: make([]*dyadic.Sparse[*moments.Scatter], len(p.predictors)), columns: make([][]int, len(p.predictors)), pinned: make([][]int64, len(p.predictors))}
 	if p.cluster != "" {
 		b.clusters = new(dyadic.Sparse[*clusterSums])
 		b.column, b.widths = p.cluster, p.clusterSums().widths
@@ -22,9 +22,9 @@ func (p *sandwichPlan) nothing() bandSums {
 		if s == nil {
 			continue
 		}
-		b.pinned[k] = make([]int64, len(s.dims))
+		b.pinned[k] = make([]int64, len(s.frame.Dims))
 		if p.cluster == "" {
-			b.sums[k] = moments.NewSum(s.layout, 0)
+			b.sums[k], b.columns[k] = new(dyadic.Sparse[*moments.Scatter]), s.frame.Joined()
 		}
 	}
 	return b
@@ -43,9 +43,9 @@ func (b *bandSums) add(chunk int, c *sandwichChunk) error {
 			return err
 		}
 	}
-	for k, m := range c.moments {
-		if m != nil {
-			if err := b.sums[k].Add(chunk, m); err != nil {
+	for k, s := range c.sums {
+		if b.sums[k] != nil {
+			if err := b.sums[k].Add(dyadic.Node[*moments.Scatter]{Start: chunk, Value: s}, c.plan.adding(k)); err != nil {
 				return fmt.Errorf("decompose: robust bands: %w", err)
 			}
 		}
@@ -68,7 +68,7 @@ func (b *bandSums) skip(first, next int) error {
 		if sum == nil {
 			continue
 		}
-		if err := sum.Skip(first, next); err != nil {
+		if err := sum.Skip(first, next, addScatters); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (b *bandSums) merge(o *bandSums) error {
 		if sum == nil {
 			continue
 		}
-		if err := sum.Merge(o.sums[k]); err != nil {
+		if err := sum.Merge(o.sums[k], addScatters); err != nil {
 			return fmt.Errorf("decompose: robust bands: %w", err)
 		}
 	}
@@ -104,7 +104,7 @@ func (b *bandSums) like(o *bandSums) bool {
 		return false
 	}
 	for k, sum := range b.sums {
-		if (sum == nil) != (o.sums[k] == nil) || sum != nil && !sum.Layout().Equal(o.sums[k].Layout()) || len(b.pinned[k]) != len(o.pinned[k]) {
+		if (sum == nil) != (o.sums[k] == nil) || !slices.Equal(b.columns[k], o.columns[k]) || len(b.pinned[k]) != len(o.pinned[k]) {
 			return false
 		}
 	}
@@ -139,3 +139,5 @@ func (b *bandSums) checkClusters() error {
 }
 
 func addClusters(a, b *clusterSums) (*clusterSums, error) { return a, a.merge(b) }
+
+func addScatters(a, b *moments.Scatter) (*moments.Scatter, error) { return a, a.Add(b) }

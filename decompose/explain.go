@@ -137,7 +137,6 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 			if err := total.add(at.chunk, b.Rows(), s, other); err != nil {
 				return err
 			}
-			e.bands.reuse(&total.bands)
 			rows += int64(b.Rows())
 			o.report("contributions", rows)
 			return nil
@@ -151,7 +150,6 @@ func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCac
 	if err := total.fill(o); err != nil {
 		return nil, err
 	}
-	e.bands.close(&total.bands)
 	return total, nil
 }
 
@@ -168,7 +166,11 @@ func (e *Explaining) sums(s *splitter, parts *Parts) (*chunkSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &chunkSums{rows: rows, bands: s.bands.take()}
+	bands, err := s.bands.take()
+	if err != nil {
+		return nil, err
+	}
+	out := &chunkSums{rows: rows, bands: bands}
 	for _, v := range e.opts.Visitors {
 		part, err := v.Map(parts)
 		if err != nil {

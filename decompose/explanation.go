@@ -24,8 +24,9 @@ type Explanation struct {
 
 // bandSums is what robust bands add up.
 type bandSums struct {
-	sums     []*moments.Sum // by predictor; nil: it has none, or there are clusters
-	pinned   [][]int64      // rows of high leverage, by predictor and term
+	sums     []*dyadic.Sparse[*moments.Scatter] // by predictor; nil: it has none, or there are clusters
+	columns  [][]int                            // of those sums
+	pinned   [][]int64                          // rows of high leverage, by predictor and term
 	clusters *dyadic.Sparse[*clusterSums]
 	column   string // of the clusters
 	widths   []int  // see clusterSums

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/internal/dyadic"
 	"github.com/pho-go/pho/internal/wire"
 )
@@ -17,7 +16,7 @@ import (
 const explanationMagic = "pho.explanation/1\n"
 
 // explanationHeader describes what follows it, numbers little endian: the sums over rows,
-// then, behind their length, the moments of the bands by predictor, the clusters by node, and
+// then, behind their length, the products of the bands by predictor and node, the clusters by node, and
 // the Sums of each visitor by node.
 type explanationHeader struct {
 	Of     string     `json:"of"`
@@ -28,7 +27,9 @@ type explanationHeader struct {
 	Areas  []areaFile `json:"areas,omitempty"`
 	Sample int        `json:"sample,omitempty"` // rows
 	Pinned [][]int64  `json:"pinned,omitempty"`
-	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has moments
+	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has sums of products
+
+	Columns [][]int `json:"columns,omitempty"` // of those sums; without clusters
 
 	Predictors int          `json:"predictors,omitempty"`
 	Clusters   *clusterFile `json:"clusters,omitempty"`
@@ -333,105 +334,4 @@ func (r sumsReader) rowSums(h *explanationHeader) (*rowSums, error) {
 		return nil, errCut()
 	}
 	return s, nil
-}
-
-// describe notes the shape of b.
-func (b *bandSums) describe(h *explanationHeader) {
-	for k, sum := range b.sums {
-		h.Bands, h.Pinned = append(h.Bands, sum != nil), append(h.Pinned, b.pinned[k])
-	}
-	if b.clusters != nil {
-		h.Clusters = &clusterFile{b.column, b.widths}
-	}
-}
-
-// append writes what describe has described.
-func (b *bandSums) append(w *sumsWriter) {
-	for _, sum := range b.sums {
-		if sum != nil {
-			w.marshaled(sum)
-		}
-	}
-	if b.clusters == nil {
-		return
-	}
-	b.clusters.Each(func(n dyadic.Node[*clusterSums], ok bool) {
-		if ok {
-			n.Value.append(w)
-		}
-	})
-}
-
-// bandSums reads sums of the shape in h.
-func (r sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
-	var b bandSums
-	if len(h.Bands) == 0 {
-		return b, nil
-	}
-	if len(h.Bands) != h.Predictors || len(h.Pinned) != h.Predictors {
-		return b, errors.New("bands of other predictors: the file is damaged")
-	}
-	b.pinned, b.sums = h.Pinned, make([]*moments.Sum, len(h.Bands))
-	for k, there := range h.Bands {
-		if !there {
-			continue
-		}
-		b.sums[k] = new(moments.Sum)
-		if err := b.sums[k].UnmarshalBinary(r.Bytes()); err != nil {
-			return b, err
-		}
-	}
-	if h.Clusters == nil {
-		return b, nil
-	}
-	if len(h.Clusters.Widths) != h.Predictors {
-		return b, errors.New("clusters of other predictors: the file is damaged")
-	}
-	b.column, b.widths = h.Clusters.Column, h.Clusters.Widths
-	tree, err := readNodes(h, true, addClusters, func() (*clusterSums, error) { return r.clusters(h.Clusters) })
-	b.clusters = &tree
-	return b, err
-}
-
-// append writes the clusters in order.
-func (c *clusterSums) append(w *sumsWriter) {
-	w.out = wire.AppendInt(w.out, len(c.names))
-	for i, name := range c.names {
-		w.out = wire.AppendText(w.out, name)
-		w.numbers(c.of(i))
-	}
-	for _, o := range c.owner {
-		w.integer(int64(o))
-	}
-}
-
-// clusters reads those of a node.
-func (r sumsReader) clusters(f *clusterFile) (*clusterSums, error) {
-	c := &clusterSums{column: f.Column, widths: f.Widths, id: map[string]int{}}
-	for _, w := range f.Widths {
-		if !r.room(w, 8) || !r.room(c.width, 8) {
-			return nil, errCut()
-		}
-		c.width += w
-	}
-	n := r.Count(8 * (1 + c.width))
-	for i := range n {
-		name := r.Text()
-		if _, ok := c.id[name]; ok {
-			return nil, fmt.Errorf("cluster %q is there twice: the file is damaged", name)
-		}
-		c.id[name], c.names = i, append(c.names, name)
-		c.sums = append(c.sums, r.numbers(c.width)...)
-	}
-	for range c.width {
-		o := r.Int()
-		if o < several || o >= int64(n) {
-			return nil, fmt.Errorf("cluster %d of %d has a column alone: the file is damaged", o, n)
-		}
-		c.owner = append(c.owner, int(o))
-	}
-	if r.Err() != nil {
-		return nil, errCut()
-	}
-	return c, nil
 }

@@ -1,12 +1,7 @@
 package decompose
 
 import (
-	"context"
-
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // MaxRowNorm is the largest row 1-norm of the first basis.
@@ -36,16 +31,9 @@ func (r *Result) Covariances(k int) (projection, robust *mat.SymDense, intercept
 // Means are those of predictor k's raw columns.
 func (r *Result) Means(k int) []float64 { return r.Predictors[k].mean }
 
-// SandwichSums are those of the last pass over the rows of src, by predictor, as a shard
-// that begins at chunk o.FirstChunk forms them.
-func (r *Result) SandwichSums(ctx context.Context, m Model, src data.Source, o *Options) ([]*moments.Sum, error) {
-	e, err := NewExplaining(m, r, o)
-	if err != nil {
-		return nil, err
-	}
-	s, err := e.Accumulate(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	return s.bands.sums, nil
+// BandBytes are the sums of the bands.
+func BandBytes(s *Explanation) []byte {
+	var w sumsWriter
+	s.bands.append(&w)
+	return w.out
 }

@@ -2,13 +2,14 @@ package decompose
 
 import (
 	"fmt"
-	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/dyadic"
 	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/linalg"
 )
@@ -19,7 +20,8 @@ import (
 //	V = A^-1 [sum_i (w_i r_i/(1-h_i))^2 x_i x_i'] A^-1 + phi A^-1 S A^-1
 //
 // The sum is that of moments with weights s_i = (w_i r_i/(1-h_i))^2, so it is formed by
-// the same kernels, in the same chunks and merged in the same order.
+// the same kernels, in the same chunks and merged in the same order. What it is about is known
+// beforehand, so that nothing is centred on the way (moments.Scatter).
 
 // highLeverage: a row above it is fitted so closely that its remainder tells nothing; its
 // summand is then at least that of noise of variance phi/w_i.
@@ -34,18 +36,17 @@ type sandwichPlan struct {
 
 // sandwichOf is one predictor's part of the plan.
 type sandwichOf struct {
-	terms    []int // index of each term's columns
-	dims     []int
+	terms    []int                               // index of each term's columns
 	cov      *mat.SymDense                       // phi A^-1
 	sandwich func(m *mat.SymDense) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
-	form     *design.Quadratic                   // of cov
-	layout   moments.Layout
+	form     *design.Quadratic                   // of cov, for columns about what the frame has them about
+	frame    *moments.Frame
 	constant float64   // leverage of the intercept for w = 1
 	centre   []float64 // of the columns in the projection: their means, or zeros
 	phi      float64
 	unit     float64 // the weights s_i are divided by phi and the mean weight
 	sumW     float64
-	spare    *moments.Spare // memory for the chunks to come
+	spare    chan *moments.Scatter // memory for the chunks to come
 }
 
 // newSandwich plans the sums of the last pass; nil without a predictor that has some.
@@ -69,22 +70,21 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], cov: d.cov, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, spare: moments.NewSpare()}
+		s := &sandwichOf{terms: at[k], cov: d.cov, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
 		s.unit = float64(r.Rows) / (d.Scale * d.sumW)
-		bases := []int{}
+		s.frame = &moments.Frame{Point: s.centre}
 		for j := range d.Terms {
 			t := &d.Terms[j]
 			t.PinnedRows = 0
-			s.dims = append(s.dims, len(t.Alpha))
-			s.layout.Bases = append(s.layout.Bases, moments.Basis{Name: t.Name, Dim: len(t.Alpha)})
-			bases = append(bases, j)
+			_, sparse := t.term.(SparseTerm)
+			s.frame.Dims, s.frame.Dense = append(s.frame.Dims, len(t.Alpha)), append(s.frame.Dense, !sparse && p.cluster == "") // clusters need no products
 		}
-		s.layout.Predictors, s.layout.Responses = [][]int{bases}, 1
+		s.spare = make(chan *moments.Scatter, maxSpareSums)
 		var err error
-		if s.form, err = design.NewQuadraticIn(s.dims, s.cov, s.centre); err != nil {
+		if s.form, err = design.NewQuadraticIn(s.frame.Joined(), s.cov, s.frame.Left()); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
 		p.predictors[k] = s
@@ -96,11 +96,15 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 	return p, nil
 }
 
+// maxSpareSums is how many sums are kept for chunks to come: as many as one may make free.
+const maxSpareSums = 16
+
 // sandwichChunk is what one chunk of rows adds, by predictor.
 type sandwichChunk struct {
-	moments  []*moments.Moments
+	plan     *sandwichPlan
+	sums     []*moments.Scatter
 	pinned   [][]int64    // rows of high leverage by term
-	clusters *clusterSums // in place of moments
+	clusters *clusterSums // in place of sums
 }
 
 // finish turns the sums into covariances.
@@ -131,7 +135,14 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		if clusters != nil {
 			robust = s.clustered(clusters, k, d.bias)
 		} else {
-			robust = s.covariance(sums.sums[k].Drain(), d.bias)
+			total, ok, err := sums.sums[k].Total(addScatters)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				total = s.frame.NewScatter()
+			}
+			robust = s.covariance(total, d.bias)
 		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)
@@ -145,52 +156,25 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 	return nil
 }
 
-// reuse hands memory that b does not need any more to the workers.
-func (p *sandwichPlan) reuse(b *bandSums) {
-	for k, sum := range b.sums {
-		if sum != nil {
-			p.predictors[k].spare.Take(sum)
-		}
-	}
-}
-
-// close ends b's chunks, and gives that memory back: what follows needs the room.
-func (p *sandwichPlan) close(b *bandSums) {
-	for k, sum := range b.sums {
-		if sum != nil {
-			sum.Fill()
-			p.predictors[k].spare = moments.NewSpare()
-		}
-	}
-}
-
-// covariance is V, in the memory of m, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
-func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustCovariance {
-	p := len(s.centre)
-	shift := mat.NewVecDense(p, nil) // of the sums' own means from the centre
-	for j, c := range s.centre {
-		shift.SetVec(j, m.Mean[j]-c)
-	}
-	about(m.XX, m.SumW, shift.RawVector().Data, 1/s.unit)
-	out := &robustCovariance{cov: s.around(m.XX), intercept: make([]float64, p)}
+// covariance is V, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
+func (s *sandwichOf) covariance(sums *moments.Scatter, bias *mat.SymDense) *robustCovariance {
+	xx, x, total := sums.About(s.frame, 1/s.unit)
+	out := &robustCovariance{cov: s.around(xx), intercept: s.times(x)}
 	out.add(bias)
-	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.cov, shift)
-	cross.ScaleVec(m.SumW/(s.unit*s.sumW*s.phi), cross)
-	out.variance = m.SumW / (s.unit * s.sumW * s.sumW)
+	floats.Scale(1/(s.sumW*s.phi), out.intercept)
+	out.variance = total / (s.sumW * s.sumW)
 	return out
 }
 
-// about turns products about the mean into those about a point, shift from the mean, times unit.
-func about(xx *mat.SymDense, sumW float64, shift []float64, unit float64) {
-	raw := xx.RawSymmetric()
-	linalg.EachRow(raw.N, func(i int) {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
-		f := sumW * shift[i]
-		for j, s := range shift[i:] {
-			row[j] = unit * (row[j] + f*s)
-		}
-	})
+// times is cov x; the form has filled in cov's lower triangle.
+func (s *sandwichOf) times(x []float64) []float64 {
+	out := make([]float64, len(x))
+	if len(x) == 0 {
+		return out
+	}
+	cov := s.cov.RawSymmetric()
+	linalg.EachRow(len(x), func(i int) { out[i] = kernel.Dot(cov.Data[i*cov.Stride:][:len(x)], x) })
+	return out
 }
 
 // add adds what smoothing adds; nil: nothing.
@@ -218,13 +202,12 @@ func (s *sandwichOf) around(m *mat.SymDense) *mat.SymDense {
 // sandwichWorker forms the sums of one worker's chunks.
 type sandwichWorker struct {
 	plan     *sandwichPlan
-	forms    []*design.QuadraticWork
-	chunks   []*moments.Chunk
-	pinned   [][]int64
+	weighing []*weighing
+	chunks   []*moments.ScatterChunk
 	x        []design.Columns
-	h, s     []float64
+	with     *mat.Dense // remainders and weights
+	s        []float64
 	r        [][]float64    // remainders at the rows to come, by predictor; nil: the parts'
-	zeros    *mat.Dense     // the sums have no response of their own
 	clusters *clusterWorker // in place of chunks; nil: rows are independent
 }
 
@@ -233,15 +216,13 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 		return nil
 	}
 	n := len(p.predictors)
-	w := &sandwichWorker{plan: p, forms: make([]*design.QuadraticWork, n), chunks: make([]*moments.Chunk, n), pinned: make([][]int64, n),
-		h: make([]float64, evalRows), s: make([]float64, evalRows), zeros: mat.NewDense(evalRows, 1, nil)}
+	w := &sandwichWorker{plan: p, weighing: make([]*weighing, n), chunks: make([]*moments.ScatterChunk, n), with: mat.NewDense(evalRows, 2, nil), s: make([]float64, evalRows)}
 	for k, s := range p.predictors {
 		if s != nil {
-			w.forms[k] = s.form.Work()
+			w.weighing[k] = &weighing{of: s, form: s.form.Work(), pinned: make([]int64, len(s.frame.Dims))}
 			if p.cluster == "" {
-				w.chunks[k] = moments.NewChunk(s.layout)
+				w.chunks[k] = moments.NewScatterChunk(s.frame, 2, w.weighing[k].weigh)
 			}
-			w.pinned[k] = make([]int64, len(s.dims))
 		}
 	}
 	if p.cluster != "" {
@@ -253,12 +234,12 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 // add adds rows i to i+b.Rows()-1 of the parts, whose terms have the columns x.
 func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Columns) error {
 	n := b.Rows()
-	weight, err := weights(b, w.plan.weights)
+	weights, err := weights(b, w.plan.weights)
 	if err != nil {
 		return err
 	}
 	if w.clusters != nil {
-		if err := w.clusters.begin(b, weight); err != nil {
+		if err := w.clusters.begin(b, weights); err != nil {
 			return err
 		}
 	}
@@ -270,88 +251,69 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 		for _, at := range s.terms {
 			w.x = append(w.x, x[at])
 		}
-		if err := w.forms[k].Rows(w.h[:n], w.x); err != nil {
-			return err
-		}
 		r := parts.Predictors[k].Unstructured[i : i+n]
 		if w.r != nil {
 			r = w.r[k]
 		}
-		w.summands(k, r, weight)
-		if w.clusters != nil {
-			if err := w.clusters.add(k, w.x, r, weight); err != nil {
-				return err
+		raw := w.with.RawMatrix().Data
+		for i, v := range r {
+			raw[2*i], raw[2*i+1] = v, weight(weights, i)
+		}
+		with := w.with.Slice(0, n, 0, 2).(*mat.Dense)
+		if w.clusters == nil {
+			if err := w.chunks[k].Add(w.x, with); err != nil {
+				return atRow(b, err)
 			}
 			continue
 		}
-		if err := w.chunks[k].Add(w.x, w.s[:n], w.zeros.Slice(0, n, 0, 1).(*mat.Dense)); err != nil {
-			return atRow(b, err)
+		if err := w.weighing[k].weigh(w.s[:n], w.x, with); err != nil {
+			return err
+		}
+		if err := w.clusters.add(k, w.x, r, weights); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// summands turns the quadratic forms in w.h, phi times those of A^-1, into the weights in w.s.
-func (w *sandwichWorker) summands(k int, r, weights []float64) {
-	s, root := w.plan.predictors[k], math.Sqrt(w.plan.predictors[k].unit)
-	for i, r := range r {
-		wi := weight(weights, i)
-		h := math.Max(wi*(s.constant+w.h[i]/s.phi), 0)
-		left := 1 - h
-		sum := 0.0
-		if left > 1e-9 { // nothing but rounding is left of the others
-			v := wi * r / left * root
-			sum = v * v
-		}
-		if h > highLeverage {
-			sum = math.Max(sum, wi*s.phi*s.unit)
-			w.pin(k, i)
-		}
-		w.s[i] = sum
-	}
-}
-
-// pin notes the terms that row i of w.x pins: those with a quarter of its leverage, which
-// is x_j'[A^-1 x]_j of term j (all times phi).
-func (w *sandwichWorker) pin(k, i int) {
-	s := w.plan.predictors[k]
-	x := mat.NewVecDense(len(s.centre), nil)
-	at := 0
-	for j, c := range w.x {
-		design.CopyRow(x.RawVector().Data[at:at+s.dims[j]], c, i)
-		at += s.dims[j]
-	}
-	x.SubVec(x, mat.NewVecDense(len(s.centre), s.centre))
-	var cx mat.VecDense
-	cx.MulVec(s.cov, x)
-	at = 0
-	total := w.h[i]
-	for j, d := range s.dims {
-		share := mat.Dot(x.SliceVec(at, at+d), cx.SliceVec(at, at+d))
-		if share > total/4 {
-			w.pinned[k][j]++
-		}
-		at += d
-	}
-}
-
 // take is what was added since the last call.
-func (w *sandwichWorker) take() *sandwichChunk {
+func (w *sandwichWorker) take() (*sandwichChunk, error) {
 	if w == nil {
-		return nil
+		return nil, nil
 	}
-	out := &sandwichChunk{moments: make([]*moments.Moments, len(w.chunks)), pinned: make([][]int64, len(w.chunks))}
+	out := &sandwichChunk{plan: w.plan, sums: make([]*moments.Scatter, len(w.chunks)), pinned: make([][]int64, len(w.chunks))}
 	if w.clusters != nil {
 		out.clusters = w.clusters.sums
 		w.clusters.sums = w.plan.clusterSums()
 	}
-	for k, c := range w.chunks {
-		if c != nil {
-			out.moments[k] = c.MomentsInto(w.plan.predictors[k].spare.Get())
-			c.Reset()
+	for k, own := range w.weighing {
+		if own == nil {
+			continue
 		}
-		out.pinned[k] = append([]int64(nil), w.pinned[k]...)
-		clear(w.pinned[k])
+		if c := w.chunks[k]; c != nil {
+			var free *moments.Scatter
+			select {
+			case free = <-w.plan.predictors[k].spare:
+			default:
+			}
+			var err error
+			if out.sums[k], err = c.Take(free); err != nil {
+				return nil, err
+			}
+		}
+		out.pinned[k], own.pinned = own.pinned, make([]int64, len(own.pinned))
 	}
-	return out
+	return out, nil
+}
+
+// adding adds up sums of predictor k, and keeps the memory of the second for chunks to come.
+func (p *sandwichPlan) adding(k int) dyadic.Sum[*moments.Scatter] {
+	return func(a, b *moments.Scatter) (*moments.Scatter, error) {
+		err := a.Add(b)
+		select {
+		case p.predictors[k].spare <- b:
+		default:
+		}
+		return a, err
+	}
 }

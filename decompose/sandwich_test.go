@@ -144,6 +144,11 @@ func sandwichTable(t *testing.T, n int) *data.Table {
 	}
 	text[0] = "once" // a level of one row
 	must(t, tab.AddText("g", text))
+	many := make([]string, n) // levels enough to be eliminated first
+	for i := range many {
+		many[i] = fmt.Sprintf("h%02d", r.IntN(80))
+	}
+	must(t, tab.AddText("h", many))
 	return tab
 }
 
@@ -165,6 +170,9 @@ func TestSandwich(t *testing.T) {
 		{"bands", `~ s(x0,bs="ps",k=30) + s(x1,bs="cr",k=8) + s(x2,bs="cc",k=9) + g`, 1, false, decompose.Options{}, 1e-8},
 		{"dense", `~ s(x0) + s(x1,k=20) + te(x1,x2,k=4) + s(x0,by=day,k=5)`, 1, false, decompose.Options{}, 1e-8},
 		{"tensor of bands", `~ te(x1,x2,bs="ps",k=7) + s(g,bs="re")`, 1, false, decompose.Options{}, 1e-8},
+		{"many levels", `~ g + s(x0,bs="ps",k=6) + s(h,bs="re")`, 1, false, decompose.Options{}, 1e-7},
+		{"contrasts of many levels", `~ h + s(x0,bs="ps",k=12) + s(x1)`, 1, false, decompose.Options{}, 1e-8},
+		{"smooths of many levels", `~ s(x1) + s(x0,h,bs="fs",xt="ps",k=4)`, 1, false, decompose.Options{}, 1e-8},
 		{"PHO", `~ s(x0,bs="ps",k=9) + g + year`, 1, false, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}, 1e-7},
 		{"refit", `~ s(x0,bs="ps",k=9) + g`, 1, false, decompose.Options{Projection: decompose.Projection{RefitTotal: true}}, 1e-8},
 	} {

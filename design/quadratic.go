@@ -71,6 +71,7 @@ type QuadraticWork struct {
 	one    ofOne
 	band   bandWork
 	cells  cellsWork
+	lean   lean
 	thin   []bool // by basis: entry by entry
 	now    []bool // of the call at hand
 	ready  bool
@@ -160,11 +161,13 @@ func (k *QuadraticWork) classify(x []Columns) {
 	if 4*entries*entries > columns*columns {
 		clear(thin)
 	}
-	if k.ready && slices.Equal(thin, k.thin) {
+	b := k.chooseLean(x)
+	if k.ready && slices.Equal(thin, k.thin) && b == k.lean.basis {
 		return
 	}
 	k.thin, k.ready = slices.Clone(thin), true
 	k.prepare()
+	k.prepareLean(b)
 }
 
 // prepare copies C in the order that Rows reads it.
@@ -270,19 +273,18 @@ func (k *QuadraticWork) addSingle(dst []float64, l int) {
 	n := len(dst)
 	index, value := k.index[l*n:][:n], k.value[l*n:][:n]
 	for i, j := range index {
-		row := k.row(int(j))
 		half := 0.0
 		for m := i; m < l*n; m += n {
-			half += k.value[m] * row[k.index[m]]
+			half += k.value[m] * k.lean.at(int(j), int(k.index[m]))
 		}
 		if b := k.cells.basis; b >= 0 {
 			index, value := k.cells.entries(i)
-			half += gathered(row[k.of.starts[b]:], index, value)
+			half += gathered(k.lean.row(int(j), k.of.starts[b]), index, value)
 		}
-		dst[i] += value[i] * (k.linear[j] + 2*half + value[i]*row[j])
+		dst[i] += value[i] * (k.linear[j] + 2*half + value[i]*k.lean.onDiagonal(int(j)))
 	}
 	for _, f := range k.band.list[:k.band.count] {
-		f.addRows(dst, k.of.data, k.of.stride, index, value)
+		f.addRows(dst, &k.lean, index, value)
 	}
 	if k.width > 0 {
 		k.dots = grown(k.dots, n)

@@ -44,7 +44,11 @@ func quadraticBases(r *rand.Rand, n int) []design.Columns {
 	}
 	x := []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5), second,
 		inCells(r, n, 40, 16, 3), inCells(r, n, 200, 10, 20), inCells(r, n, 60, 9, 0)}
-	return append(x, byLevels(r, n, 14, 3)...)
+	many := &design.Codes{D: 150, Code: make([]int32, n)}
+	for i := range n {
+		many.Code[i] = int32(r.IntN(151) - 1)
+	}
+	return append(append(x, byLevels(r, n, 14, 3)...), many)
 }
 
 // byLevels are cubic bands by the levels of a factor: of each row at most one is not 0.
@@ -94,7 +98,7 @@ func TestQuadratic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 67
 	all := quadraticBases(r, n)
-	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {9}, {10}, {11}, {2, 9, 7}, {9, 10, 0, 2}, {10, 5, 9}, {1, 9, 7}, {0, 11, 2}, {12, 13, 14}, {12, 13, 14, 1}, {2, 0, 12, 13, 14, 5}, {1, 12, 2, 13, 14, 7}, {}} {
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {9}, {10}, {11}, {2, 9, 7}, {9, 10, 0, 2}, {10, 5, 9}, {1, 9, 7}, {0, 11, 2}, {12, 13, 14}, {12, 13, 14, 1}, {2, 0, 12, 13, 14, 5}, {15, 9, 7}, {1, 15, 8, 5}, {5, 15, 12, 13, 14, 2}, {9, 15, 0, 2}, {2, 15}, {15, 2, 1, 6, 3}, {1, 12, 2, 13, 14, 7}, {}} {
 		var x []design.Columns
 		var dims []int
 		p := 0
@@ -172,7 +176,7 @@ func TestQuadraticRowByRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n = 67
 	all := quadraticBases(r, n)
-	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {2, 9, 7}, {10}, {2, 10}, {12, 13, 14}, {12, 13, 14, 1}, {2, 0, 12, 13, 14, 5}, {1, 12, 2, 13, 14, 7}} {
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {2, 9, 7}, {10}, {2, 10}, {12, 13, 14}, {12, 13, 14, 1}, {2, 0, 12, 13, 14, 5}, {15, 9, 7}, {1, 15, 8, 5}, {5, 15, 12, 13, 14, 2}, {9, 15, 0, 2}, {2, 15}, {15, 2, 1, 6, 3}, {1, 12, 2, 13, 14, 7}} {
 		var dims []int
 		p := 0
 		for _, b := range pick {

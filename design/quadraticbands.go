@@ -134,9 +134,13 @@ func (k *QuadraticWork) addAcross(dst []float64, s formBand) {
 }
 
 // addRows adds the products of the bands with twice factors of rows of c.
-func (f *formBand) addRows(dst, c []float64, stride int, row []int32, factor []float64) {
+func (f *formBand) addRows(dst []float64, c *lean, row []int32, factor []float64) {
+	hi, gap := int32(c.hi), int32(c.hi-c.lo)
 	for i, first := range f.first {
-		dst[i] += 2 * factor[i] * dot4((*[4]float64)(c[int(row[i])*stride+int(first):]), (*[4]float64)(f.value[4*i:]))
+		if first >= hi {
+			first -= gap
+		}
+		dst[i] += 2 * factor[i] * dot4((*[4]float64)(c.data[int(row[i])*c.stride+int(first):]), (*[4]float64)(f.value[4*i:]))
 	}
 }
 

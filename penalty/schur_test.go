@@ -254,7 +254,7 @@ func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 		t.Errorf("%s: no sandwich", name)
 		return
 	}
-	got := around(m)
+	got := around.Around(m)
 	got.ScaleSym(f.Scale*f.Scale, got)
 	var apart mat.Dense
 	apart.Sub(got, want)

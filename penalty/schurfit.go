@@ -43,7 +43,7 @@ func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
 	if c.schur != nil {
 		vp = c.schur.vp()
 		if !c.withoutVe {
-			ve = c.schur.sandwich(reordered(xx, sequence(xx.SymmetricDim())))
+			ve = (&Sandwich{schur: c.schur, start: c.schur.start}).Around(reordered(xx, sequence(xx.SymmetricDim())))
 		}
 		return vp, ve
 	}

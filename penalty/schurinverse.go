@@ -20,30 +20,49 @@ func (e *schur) vp() *mat.SymDense {
 	n := e.outer()
 	rows, _ := n.Dims()
 	out := mat.NewSymDense(rows, nil)
-	e.eachInverse(func(a, b int, v float64) { out.SetSym(a, b, v) })
+	e.eachInverse(e.start, func(a, b int, v float64) { out.SetSym(a, b, v) })
 	linalg.AddSymmetric(out, transposed(product(n, full(e.below))), transposed(n))
 	return out
 }
 
-// Sandwich is what takes a symmetric m (p x p) to A^-1 m A^-1 with A = X'WX + S where columns of
-// many levels make it a matter of p^2 operations for each of the others; nil elsewhere. Of m the
-// upper triangle is read, and its memory is used up.
-func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
+// Sandwich takes a symmetric m to A^-1 m A^-1 with A = X'WX + S where columns of many levels make it a
+// matter of p^2 operations for each of the others.
+type Sandwich struct {
+	schur  *schur
+	expand func(n *mat.Dense) *mat.Dense // N in the coordinates of m; nil: those of the problem
+	start  int                           // first of the eliminated columns there
+}
+
+// Sandwich is nil where there is no such way.
+func (f *Fit) Sandwich() *Sandwich {
 	if f.schur == nil {
 		return nil
 	}
-	f.schur.expand() // once: who calls the function may do so several times at once
-	return f.schur.sandwich
+	f.schur.expand() // once: who calls Around may do so several times at once
+	return &Sandwich{schur: f.schur, start: f.schur.start}
 }
 
-// sandwich is A^-1 m A^-1, in the memory of m if its columns are in order.
-func (e *schur) sandwich(m *mat.SymDense) *mat.SymDense {
-	n := e.outer()
+// Eliminated are the columns [lo, hi) of the problem that were eliminated first.
+func (s *Sandwich) Eliminated() (lo, hi int) { return s.schur.start, s.schur.start + s.schur.n() }
+
+// In is s in coordinates of which coefficients are T times the problem's, T A^-1 T' m T A^-1 T': expand
+// is the product of T and a matrix, and takes the eliminated columns as they are to those from start on.
+func (s *Sandwich) In(expand func(*mat.Dense) *mat.Dense, start int) *Sandwich {
+	return &Sandwich{schur: s.schur, expand: expand, start: start}
+}
+
+// Around is A^-1 m A^-1. Of m the upper triangle is read, and its memory is used up, for the result if
+// the columns of each group are side by side.
+func (s *Sandwich) Around(m *mat.SymDense) *mat.SymDense {
+	e, n := s.schur, s.schur.outer()
+	if s.expand != nil {
+		n = s.expand(n)
+	}
 	mn := product(linalg.Mirror(m), n)
 	rows, q := n.Dims()
 	dmn := mat.NewDense(rows, q, nil)
-	e.eachInverse(func(a, b int, v float64) { kernel.Axpy(dmn.RawRowView(a), mn.RawRowView(b), v) })
-	out := e.aroundGroups(m)
+	e.eachInverse(s.start, func(a, b int, v float64) { kernel.Axpy(dmn.RawRowView(a), mn.RawRowView(b), v) })
+	out := e.aroundGroups(m, s.start)
 	e.addOuter(out, n, dmn, product(transposed(n), mn))
 	return out
 }
@@ -135,23 +154,24 @@ func (e *schur) outer() *mat.Dense {
 	return n
 }
 
-// eachInverse calls f for each entry of the blocks of D, with its row and column.
-func (e *schur) eachInverse(f func(a, b int, v float64)) {
+// eachInverse calls f for each entry of the blocks of D, with its row and column, the eliminated columns
+// beginning at start.
+func (e *schur) eachInverse(start int, f func(a, b int, v float64)) {
 	for g, at := range e.at {
 		lo, hi := e.group(g)
 		for i := lo; i < hi; i++ {
 			for j := lo; j < hi; j++ {
-				f(e.start+e.column[i], e.start+e.column[j], e.inverse[at+(i-lo)*(hi-lo)+j-lo]/(e.d[i]*e.d[j]))
+				f(start+e.column[i], start+e.column[j], e.inverse[at+(i-lo)*(hi-lo)+j-lo]/(e.d[i]*e.d[j]))
 			}
 		}
 	}
 }
 
-// aroundGroups is D m D, in the memory of m if the columns of each group are side by side.
-func (e *schur) aroundGroups(m *mat.SymDense) *mat.SymDense {
+// aroundGroups is D m D, the eliminated columns beginning at start, in the memory of m if the columns of each group are side by side.
+func (e *schur) aroundGroups(m *mat.SymDense, start int) *mat.SymDense {
 	there, back := sequence(m.SymmetricDim()), sequence(m.SymmetricDim()) // the columns of a group side by side
 	for i, c := range e.column {
-		there[e.start+i], back[e.start+c] = e.start+c, e.start+i
+		there[start+i], back[start+c] = start+c, start+i
 	}
 	out := m
 	if !slices.IsSorted(there) {
@@ -164,15 +184,15 @@ func (e *schur) aroundGroups(m *mat.SymDense) *mat.SymDense {
 		size := hi - lo
 		own := mat.NewDense(size, size, nil)
 		for i := range size {
-			scale[e.start+lo+i] = 1
+			scale[start+lo+i] = 1
 			for j := range size {
 				own.Set(i, j, e.inverse[at+i*size+j]/(e.d[lo+i]*e.d[lo+j]))
 			}
 		}
 		if size == 1 {
-			scale[e.start+lo] = own.At(0, 0)
+			scale[start+lo] = own.At(0, 0)
 		} else {
-			blocks = append(blocks, linalg.Block{At: e.start + lo, B: own})
+			blocks = append(blocks, linalg.Block{At: start + lo, B: own})
 		}
 	}
 	linalg.ScaleBoth(out, scale)

@@ -64,6 +64,12 @@ func (m *Map) part() part {
 	return part{weights: kernel.Pack(m.Rows, m.Columns, Compact(m.Z), false)}
 }
 
+// Shift tells whether z is the identity below so many rows of zeros, and perhaps above others.
+func Shift(z *mat.Dense) (rows int, ok bool) {
+	p, ok := chosen(z)
+	return p.first, ok && p.skip == 0
+}
+
 // chosen is z without weights, if it is such a matrix.
 func chosen(z *mat.Dense) (p part, ok bool) {
 	rows, columns := z.Dims()

@@ -177,7 +177,13 @@ func (p *panel) store(a int, c design.Columns) {
 		}
 		return
 	}
+	p.storeDense(u)
+}
+
+// storeDense makes room for dense rows of joined basis u.
+func (p *panel) storeDense(u int) {
 	if p.dense[u].Dense == nil {
+		d := p.off[u+1] - p.off[u]
 		p.dense[u] = design.Dense{Dense: mat.NewDense(p.limit, d, nil)}
 	}
 	p.x[u] = p.dense[u]

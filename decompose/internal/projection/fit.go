@@ -38,11 +38,11 @@ type Fit struct {
 	vague   *mat.SymDense // what the uncertainty of smoothing parameters adds to cov; nil: not known, or nothing
 	// shrinkage is penalty.Fit's; nil: not known.
 	shrinkage func() *mat.SymDense
-	sandwich  func(*mat.SymDense) *mat.SymDense // penalty.Fit's; nil: it has none
-	dropped   *mat.Dense                        // orthonormal directions of standardised columns left out (c x r); nil if none
-	sd        []float64                         // scale of each column, 0 for a constant one
-	corr      *mat.SymDense                     // of the columns; nil if there are none
-	back      *mat.Dense                        // N H of Settle (see spread); nil: aliasing left nothing open
+	sandwich  *penalty.Sandwich // nil: there is none
+	dropped   *mat.Dense        // orthonormal directions of standardised columns left out (c x r); nil if none
+	sd        []float64         // scale of each column, 0 for a constant one
+	corr      *mat.SymDense     // of the columns; nil if there are none
+	back      *mat.Dense        // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
 	// of it. It is 1 if nothing is projected on.
@@ -98,12 +98,10 @@ func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 		return nil
 	}
 	columns, sandwich := f.problem.columns, f.sandwich
-	return func(m *mat.SymDense) *mat.SymDense {
-		if !columns.isRaw() {
-			m = columns.reduce(m)
-		}
-		return columns.expandOwn(sandwich(m))
+	if start, ok := columns.asRaw(sandwich.Eliminated()); ok {
+		return sandwich.In(columns.expandRows, start).Around
 	}
+	return func(m *mat.SymDense) *mat.SymDense { return columns.expandCov(sandwich.Around(columns.reduce(m))) }
 }
 
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response

@@ -78,6 +78,42 @@ func (c *Constrained) isRaw() bool {
 	return !slices.ContainsFunc(c.z, func(z *mat.Dense) bool { return z != nil })
 }
 
+// expandRows is T x.
+func (c *Constrained) expandRows(x *mat.Dense) *mat.Dense {
+	_, q := x.Dims()
+	out := mat.NewDense(c.raw[len(c.blocks)], q, nil)
+	for j := range c.blocks {
+		if c.start[j] == c.start[j+1] {
+			continue
+		}
+		from, to := x.Slice(c.start[j], c.start[j+1], 0, q), out.Slice(c.raw[j], c.raw[j+1], 0, q).(*mat.Dense)
+		if c.z[j] == nil {
+			to.Copy(from)
+			continue
+		}
+		linalg.ProductInto(to.RawMatrix(), c.z[j].RawMatrix(), linalg.Compact(from.(*mat.Dense)), false)
+	}
+	return out
+}
+
+// asRaw tells whether the constrained columns [lo, hi) are raw ones, of the same order and without gaps,
+// and which is the first.
+func (c *Constrained) asRaw(lo, hi int) (first int, ok bool) {
+	for j := range c.blocks {
+		if lo < c.start[j] || hi > c.start[j+1] {
+			continue
+		}
+		shift := 0
+		if z := c.z[j]; z != nil {
+			if shift, ok = linalg.Shift(z); !ok {
+				return 0, false
+			}
+		}
+		return c.raw[j] + lo - c.start[j] + shift, true
+	}
+	return 0, false
+}
+
 // contract maps raw coefficients to constrained ones: the nearest, where the
 // network's own lie outside the constraint.
 func (c *Constrained) contract(raw []float64) []float64 {

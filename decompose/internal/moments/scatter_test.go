@@ -1,0 +1,204 @@
+package moments
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/design"
+)
+
+// scattered are rows of bases of all kinds.
+type scattered struct {
+	random *rand.Rand
+	frame  *Frame
+}
+
+func newScattered() *scattered {
+	s := &scattered{random: rand.New(rand.NewPCG(3, 9))}
+	s.frame = &Frame{Dims: []int{3, 2, 70, 12, 9, 40, 11, 1, 6, 10, 10, 10}, Dense: []bool{true, true, false, false, false, false, false, true, false, false, false, false}}
+	for _, d := range s.frame.Dims {
+		for range d {
+			s.frame.Point = append(s.frame.Point, s.random.NormFloat64())
+		}
+	}
+	return s
+}
+
+// rows are n of them, with their weights. spread: sparse rows have entries in any columns, and a band is
+// stored densely.
+func (s *scattered) rows(n int, spread bool) ([]design.Columns, *mat.Dense) {
+	numbers := func(k int) []float64 {
+		v := make([]float64, k)
+		for i := range v {
+			v[i] = s.random.NormFloat64()
+		}
+		return v
+	}
+	var x []design.Columns
+	for b, d := range s.frame.Dims {
+		switch b {
+		case 2:
+			c := &design.Codes{D: d, Code: make([]int32, n)}
+			for i := range c.Code {
+				c.Code[i] = int32(s.random.IntN(d+1) - 1)
+			}
+			x = append(x, c)
+		case 3, 4:
+			c := &design.Banded{D: d, K: 4, Cyclic: b == 4, First: make([]int32, n), Value: numbers(4 * n)}
+			for i := range c.First {
+				c.First[i] = int32(s.random.IntN(d - 3))
+			}
+			x = append(x, c)
+		case 5, 6:
+			c := &design.Sparse{D: d, K: 5, Value: numbers(5 * n)}
+			for range n {
+				at := 5 * s.random.IntN(d/5)
+				for l := range 5 {
+					if spread {
+						c.Index = append(c.Index, int32((at+3+l*l)%d))
+						continue
+					}
+					c.Index = append(c.Index, int32(at+l))
+				}
+			}
+			if spread && b == 6 { // some columns may be equal
+				for i := range n {
+					copy(c.Index[5*i:], []int32{7, 2, 4, 10, 0})
+				}
+			}
+			x = append(x, c)
+		case 8:
+			if spread {
+				x = append(x, design.Dense{Dense: mat.NewDense(n, d, numbers(n*d))})
+				continue
+			}
+			c := &design.Banded{D: d, K: 4, First: make([]int32, n), Value: numbers(4 * n)}
+			x = append(x, c)
+		case 9, 10, 11:
+			x = append(x, &design.Banded{D: d, K: 4, First: make([]int32, n), Value: numbers(4 * n)})
+		default:
+			x = append(x, design.Dense{Dense: mat.NewDense(n, d, numbers(n*d))})
+		}
+	}
+	level := func(i int) int { return i % 7 % 3 } // whose band has entries
+	for b, c := range x[9:] {
+		c := c.(*design.Banded)
+		for i := range n {
+			if (level(i) != b || i%11 == 0) && !(spread && b == 1) {
+				clear(c.Value[4*i : 4*i+4])
+			}
+		}
+	}
+	with := mat.NewDense(n, 1, nil)
+	for i := range n {
+		with.Set(i, 0, s.random.ExpFloat64())
+	}
+	return x, with
+}
+
+func plain(s []float64, _ []design.Columns, with *mat.Dense) error {
+	mat.Col(s, 0, with)
+	return nil
+}
+
+// slowScatter adds up rows one by one about the frame's point.
+type slowScatter struct {
+	xx    *mat.SymDense
+	x     *mat.VecDense
+	total float64
+}
+
+func (s *slowScatter) add(f *Frame, x []design.Columns, with *mat.Dense) {
+	p := len(f.Point)
+	if s.xx == nil {
+		s.xx, s.x = mat.NewSymDense(p, nil), mat.NewVecDense(p, nil)
+	}
+	n, _ := with.Dims()
+	for i := range n {
+		row, at := mat.NewVecDense(p, nil), 0
+		for b, d := range f.Dims {
+			design.CopyRow(row.RawVector().Data[at:at+d], x[b], i)
+			at += d
+		}
+		row.SubVec(row, mat.NewVecDense(p, f.Point))
+		s.xx.SymRankOne(s.xx, with.At(i, 0), row)
+		s.x.AddScaledVec(s.x, with.At(i, 0), row)
+		s.total += with.At(i, 0)
+	}
+}
+
+// TestScatter compares sums of chunks with those of rows one by one, of columns of all kinds,
+// whose forms change on the way; sums that were written are read as they are.
+func TestScatter(t *testing.T) {
+	s := newScattered()
+	c := NewScatterChunk(s.frame, 1, plain)
+	var slow slowScatter
+	var total *Scatter
+	for chunk := range 4 {
+		for _, n := range []int{1, 700, 256, 4000}[chunk%2:] {
+			x, with := s.rows(n, chunk > 1 && n < 1000)
+			if err := c.Add(x, with); err != nil {
+				t.Fatal(err)
+			}
+			slow.add(s.frame, x, with)
+		}
+		sums, err := c.Take(s.frame.NewScatter())
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := sums.AppendTo(nil)
+		again, err := ReadScatter(raw, s.frame.Joined())
+		if err != nil || !bytes.Equal(again.AppendTo(nil), raw) {
+			t.Fatalf("sums are read as others: %v", err)
+		}
+		for _, cut := range []int{0, 7, len(raw) / 2, len(raw) - 1} {
+			if _, err := ReadScatter(raw[:cut], s.frame.Joined()); err == nil {
+				t.Errorf("%d of %d bytes are sums", cut, len(raw))
+			}
+		}
+		if total == nil {
+			total = again
+		} else if err := total.Add(again); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const unit = 0.25
+	xx, x, sum := total.About(s.frame, unit)
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= 1e-12*slow.total) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	near("sum of weights", sum, unit*slow.total)
+	for i := range x {
+		near("sum", x[i], unit*slow.x.AtVec(i))
+		for j := i; j < len(x); j++ {
+			near("product", xx.At(i, j), unit*slow.xx.At(i, j))
+		}
+	}
+	if other := (&Frame{Dims: []int{2}, Dense: []bool{true}, Point: []float64{0, 0}}).NewScatter(); total.Add(other) == nil {
+		t.Error("sums of other columns were added")
+	}
+}
+
+// TestScatterTakesLittleRoom: products of levels that no row has are not held.
+func TestScatterTakesLittleRoom(t *testing.T) {
+	f := &Frame{Dims: []int{5000, 3}, Dense: []bool{false, true}, Point: make([]float64, 5003)}
+	c := NewScatterChunk(f, 1, plain)
+	x := []design.Columns{&design.Codes{D: 5000, Code: make([]int32, 10)}, design.Dense{Dense: mat.NewDense(10, 3, nil)}}
+	if err := c.Add(x, mat.NewDense(10, 1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := c.Take(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sums.AppendTo(nil)); n > 8*(5000*5+5003+100) {
+		t.Errorf("%d bytes", n)
+	}
+}

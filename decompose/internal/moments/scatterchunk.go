@@ -1,0 +1,190 @@
+package moments
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/design"
+)
+
+// Weigh sets s to the weights of rows whose joined columns are x, those that are stored densely about the
+// frame's point; with are the numbers that were added with the rows.
+type Weigh func(s []float64, x []design.Columns, with *mat.Dense) error
+
+// ScatterChunk accumulates a Scatter of consecutive rows, whose weights are asked for when many are
+// gathered: what is arranged for the weights serves the products too. It is meant for one goroutine.
+type ScatterChunk struct {
+	frame *Frame
+	weigh Weigh
+	all   Layout // of the bases,
+	fused Layout // joined
+	of    []int
+	off   []int
+	from  []float64
+	dense []bool // by joined basis
+
+	started bool
+	panel   panel
+	out     *Scatter
+	s       []float64
+	work    design.Work
+	to      []*mat.Dense
+	with    []design.Dense
+	few     []*occupied // by joined basis; nil: most of its rows are not 0
+	memory  []*occupied
+	picked  design.Picked
+}
+
+// NewScatterChunk is an empty chunk, of rows that come with so many numbers.
+func NewScatterChunk(f *Frame, numbers int, weigh Weigh) *ScatterChunk {
+	c := &ScatterChunk{frame: f, weigh: weigh, from: f.from()}
+	c.all, c.fused, c.of = f.joined()
+	c.off = c.all.offsets()
+	c.all.Responses, c.fused.Responses = numbers, numbers
+	c.dense = make([]bool, len(c.fused.Bases))
+	for a, u := range c.of {
+		c.dense[u] = f.Dense[a]
+	}
+	return c
+}
+
+// start makes room for the chunk's rows, of which x are the first.
+func (c *ScatterChunk) start(x []design.Columns) {
+	c.started = true
+	limit := panelLimit(x, c.all)
+	if c.panel.limit != limit {
+		c.panel = newPanel(c.fused, c.of, c.off, limit)
+		c.s = make([]float64, limit)
+	}
+	c.panel.reset()
+	for u, dense := range c.dense {
+		if dense {
+			c.panel.storeDense(u)
+		}
+	}
+}
+
+// Add adds rows with the columns x of the bases. The operands are read, not kept.
+func (c *ScatterChunk) Add(x []design.Columns, with *mat.Dense) error {
+	if c.out == nil {
+		c.out = c.frame.NewScatter()
+	}
+	if !c.started {
+		c.start(x)
+	}
+	for a, columns := range x {
+		if c.panel.accepts(a, columns) {
+			continue
+		}
+		if err := c.flush(); err != nil {
+			return err
+		}
+		c.panel.store(a, columns)
+	}
+	n, _ := with.Dims()
+	for i := 0; i < n; {
+		j := min(n, i+c.panel.limit-c.panel.n)
+		c.panel.add(x, nil, with, i, j)
+		if i = j; c.panel.n == c.panel.limit {
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Take is the sums, and makes the chunk empty; into (nil: new memory) are those of the next.
+func (c *ScatterChunk) Take(into *Scatter) (*Scatter, error) {
+	err := c.flush()
+	out := c.out
+	if out == nil {
+		out = c.frame.NewScatter()
+	}
+	if c.out, c.started = into, false; into != nil {
+		into.Clear()
+	}
+	return out, err
+}
+
+// flush adds the products of the panel's rows and empties it.
+func (c *ScatterChunk) flush() error {
+	p := &c.panel
+	if p.n == 0 {
+		return nil
+	}
+	_, x, with, ones := p.rows()
+	for u, columns := range x {
+		switch columns := columns.(type) {
+		case *design.Sparse:
+			columns.Arrange()
+		case design.Dense:
+			if c.dense[u] {
+				p.minus(columns.Dense, c.from[p.off[u]:p.off[u+1]])
+			}
+		}
+	}
+	s := c.s[:p.n]
+	n, numbers := with.Dims()
+	if err := c.weigh(s, x, with.Slice(0, n, 0, numbers-1).(*mat.Dense)); err != nil {
+		return err
+	}
+	for _, v := range s {
+		c.out.total += v
+	}
+	if err := c.products(x, s, design.Dense{Dense: ones}); err != nil {
+		return err
+	}
+	p.n = 0
+	return nil
+}
+
+// products adds those of rows x with weights s.
+func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Dense) error {
+	c.findOccupied(x, s)
+	at := 0
+	for u, a := range x {
+		rows := rowsOf{a, a, s}
+		if few := c.few[u]; few != nil {
+			rows = rowsOf{&few.x, &few.x, few.s}
+		}
+		own := &c.out.own[u]
+		own.widen(design.Bandwidth(a))
+		if err := c.work.AddCross(matrix(own.general()), rows.a, rows.b, rows.s); err != nil {
+			return err
+		}
+		sum := c.out.sum[c.panel.off[u]:c.panel.off[u+1]]
+		c.to, c.with = append(c.to[:0], mat.NewDense(len(sum), 1, sum)), append(c.with[:0], ones)
+		for v := u + 1; v < len(x); v++ {
+			b, cross := x[v], &c.out.cross[at]
+			at++
+			turned := design.Swapped(a, b)
+			to := matrix(cross.general(turned))
+			if together(a, b) {
+				c.to, c.with = append(c.to, to), append(c.with, b.(design.Dense))
+				continue
+			}
+			rows := c.both(x, s, u, v)
+			if len(rows.s) == 0 {
+				continue
+			}
+			if turned {
+				rows.a, rows.b = rows.b, rows.a
+			}
+			if err := c.work.AddCross(to, rows.a, rows.b, rows.s); err != nil {
+				return err
+			}
+		}
+		if err := c.work.AddCrosses(c.to, a, c.with, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matrix is m as a Dense. A band's rows are nearer to each other than they are long.
+func matrix(m blas64.General) *mat.Dense {
+	var d mat.Dense
+	d.SetRawMatrix(m)
+	return &d
+}
