@@ -65,13 +65,16 @@ func (a *Applier) WithErrors() *Applier {
 	return &with
 }
 
-// WithWorkers returns an applier that splits rows in at most so many goroutines; 0:
+// WithWorkers returns an applier that takes at most so many goroutines for rows; 0:
 // GOMAXPROCS, as without it. No result depends on it.
 func (a *Applier) WithWorkers(n int) *Applier {
 	with := *a
 	with.workers = n
 	return &with
 }
+
+// Workers is how many goroutines a may take.
+func (a *Applier) Workers() int { return a.options().workers() }
 
 // HasErrors reports whether the parts have standard errors.
 func (a *Applier) HasErrors() bool { return a.errors != nil }

@@ -40,7 +40,8 @@ func (v *Ranking) find(r *decompose.Result, k int) *finding {
 		}
 		p := rows.products(l.functions, k, left, v.inflation(r, k, f))
 		s := newSelection(l.functions, p)
-		f = &finding{steps: s.choose(level / float64(l.tested)), single: s.single, of: l.functions.of, singles: l.functions.singleGains(p), weight: p.weight, tested: l.tested}
+		steps := s.choose(level/float64(l.tested), v.goroutines(len(s.pairs)))
+		f = &finding{steps: steps, single: s.single, of: l.functions.of, singles: l.functions.singleGains(p), weight: p.weight, tested: l.tested}
 		if len(f.steps) == 0 && f.single <= 0 {
 			return nil
 		}

@@ -1,7 +1,6 @@
 package interaction
 
 import (
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -127,9 +126,10 @@ func better(a, b score) bool {
 	return a.gain > b.gain
 }
 
-// choose takes the best pair among those that pass the test at p < level, until none does.
-func (s *selection) choose(level float64) []step {
-	pool := taskpool.New(runtime.GOMAXPROCS(0))
+// choose takes the best pair among those that pass the test at p < level, until none does, by so
+// many goroutines.
+func (s *selection) choose(level float64, workers int) []step {
+	pool := taskpool.New(workers)
 	defer pool.Close()
 	var steps []step
 	left, scores := make([]int, len(s.pairs)), make([]score, len(s.pairs))

@@ -8,7 +8,7 @@ import (
 )
 
 // TestChoose compares what each pair adds to those chosen before with products that know these from
-// the beginning.
+// the beginning, and what workers in other numbers choose.
 func TestChoose(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	const rows = 900
@@ -22,7 +22,12 @@ func TestChoose(t *testing.T) {
 	single := []int{0, 1, 2, 3}
 	pairs := [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
 	f := newFunctions(scales, single, minSingleDegree, nil, pairs)
-	steps := newSelection(f, s.products(f, 0, noise, 1)).choose(1)
+	steps := newSelection(f, s.products(f, 0, noise, 1)).choose(1, 2)
+	for _, workers := range []int{1, 5} {
+		if other := newSelection(f, s.products(f, 0, noise, 1)).choose(1, workers); !slices.Equal(steps, other) {
+			t.Errorf("two workers choose %v, %d choose %v", steps, workers, other)
+		}
+	}
 	if len(steps) < 3 {
 		t.Fatalf("%d pairs were chosen", len(steps))
 	}

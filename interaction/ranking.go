@@ -33,6 +33,7 @@ const (
 type Ranking struct {
 	sample  *Sample
 	id      string // column that names rows; "": none
+	workers int    // 0: GOMAXPROCS
 	weights string
 
 	scales  []*scale
@@ -53,6 +54,19 @@ func NewRanking(s *Sample) *Ranking { return &Ranking{sample: s} }
 func (v *Ranking) WithID(column string) *Ranking {
 	v.id = column
 	return v
+}
+
+// WithWorkers makes v compare pairs in at most so many goroutines; 0: GOMAXPROCS, as without it.
+// No result depends on it. It returns v.
+func (v *Ranking) WithWorkers(n int) *Ranking {
+	v.workers = n
+	return v
+}
+
+// goroutines is how many compare so many pairs.
+func (v *Ranking) goroutines(pairs int) int {
+	o := decompose.Options{Resources: decompose.Resources{Workers: v.workers}}
+	return o.Goroutines(int64(pairs))
 }
 
 // Columns are those of the sample, and the one that names rows.

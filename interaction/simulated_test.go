@@ -122,7 +122,7 @@ func rankedErr(tab data.Source, etas, among []string, formula string, o decompos
 	if err != nil {
 		return nil, err
 	}
-	o.Visitors = append(o.Visitors, NewRanking(s))
+	o.Visitors = append(o.Visitors, NewRanking(s).WithWorkers(o.Workers))
 	return decompose.Decompose(ctx, m, tab, &o)
 }
 

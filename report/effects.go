@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,7 +82,8 @@ func (a *Axis) text(i int) string {
 // numeric by variable is held at 1, a factor by at the term's level. Terms of
 // three or more features, and terms that cannot be evaluated on a grid, have a Note and no
 // values. A predictor's terms are followed by the sums of those that are identified only
-// together (see Effect.Sum). The only error is that of ctx.
+// together (see Effect.Sum). As many goroutines make them as a takes. The only error is that
+// of ctx.
 func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]Effect, error) {
 	g := newGrids(r, a)
 	var of []termsOf
@@ -97,7 +97,7 @@ func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]
 		}
 	}
 	out, faults := make([]Effect, len(of)), make([]error, len(of))
-	pool := taskpool.New(runtime.GOMAXPROCS(0))
+	pool := taskpool.New(a.Workers())
 	defer pool.Close()
 	pool.Each(len(of), func(i int) { out[i], faults[i] = g.named(ctx, of[i]) })
 	for _, err := range faults {

@@ -10,7 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
@@ -248,6 +252,65 @@ func TestEffectsOfTheArtifact(t *testing.T) {
 	if one, two := fmt.Sprint(table(t, effectsOf(t, r, a))), fmt.Sprint(table(t, effectsOf(t, again, b))); one != two {
 		t.Error("the effects of the artifact differ from those of the result")
 	}
+}
+
+// TestEffectsOfAnyWorkers: effects are the same whatever number of goroutines makes them, and no
+// more than the applier takes do so at once.
+func TestEffectsOfAnyWorkers(t *testing.T) {
+	r, a := everything(t)
+	want := table(t, effectsOf(t, r, a.WithWorkers(1)))
+	for _, workers := range []int{2, 5, 1_000_000} {
+		if got := table(t, effectsOf(t, r, a.WithWorkers(workers))); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%d workers make other effects", workers)
+		}
+	}
+	src := rows(t, 500)
+	at := &meeting{}
+	m := with(&network{heads: []string{"eta"}}, crowded{1, at}, crowded{2, at}, crowded{3, at}, crowded{4, at})
+	r, a = decomposed(t, m, src, nil)
+	for workers := 1; workers <= 3; workers++ {
+		at.most = 0
+		effectsOf(t, r, a.WithWorkers(workers))
+		if at.most > workers || workers > 1 && at.most == 1 {
+			t.Errorf("%d goroutines at once, of %d workers", at.most, workers)
+		}
+	}
+}
+
+// meeting counts who is there at once.
+type meeting struct {
+	sync.Mutex
+	now, most int
+}
+
+func (m *meeting) attend() {
+	m.Lock()
+	m.now++
+	m.most = max(m.most, m.now)
+	m.Unlock()
+	time.Sleep(5 * time.Millisecond)
+	m.Lock()
+	m.now--
+	m.Unlock()
+}
+
+// crowded is a power of x0 that attends a meeting when it is evaluated.
+type crowded struct {
+	power int
+	at    *meeting
+}
+
+func (c crowded) Name() string       { return fmt.Sprintf("x0^%d", c.power) }
+func (crowded) Kind() decompose.Kind { return decompose.Linear }
+func (crowded) Columns() []string    { return []string{"x0"} }
+func (crowded) Dim() int             { return 1 }
+func (c crowded) Eval(dst *mat.Dense, b *data.Batch) error {
+	c.at.attend()
+	x, err := b.Numeric("x0")
+	for i := range x {
+		dst.Set(i, 0, math.Pow(x[i], float64(c.power)))
+	}
+	return err
 }
 
 func TestEffectsWithoutGrid(t *testing.T) {

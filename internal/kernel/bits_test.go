@@ -156,7 +156,7 @@ func unitDigests[T Float](d *digests, s isa) {
 		var r Rows[T]
 		r.turn(s, x, x, q, n)
 		grad, sum := numbered[T](rng, p*q), numbered[T](rng, q)
-		for j := 0; j < q; j += r.PanelUnits() {
+		for j := 0; j < q; j += r.Columns(j) {
 			r.AddProduct(grad, q, y, p, j)
 		}
 		r.AddSums(sum)

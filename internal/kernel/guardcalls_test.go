@@ -132,7 +132,7 @@ func unitsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {
 	g.check(t, fmt.Sprintf("Rows of %d units, %d rows, %T, next to %d", m, n, T(0), k), func(g *guards) {
 		r := &Rows[T]{}
 		r.turn(s, numbers[T](g, m*ld), numbers[T](g, m*ld), m, n)
-		for j := 0; j < m; j += r.PanelUnits() {
+		for j := 0; j < m; j += r.Columns(j) {
 			r.AddProduct(numbers[T](g, k*m), m, numbers[T](g, k*ld), k, j)
 			g.used -= 2
 		}

@@ -78,11 +78,11 @@ func (w *Weights[T]) mulSparse(c []T, ldc int, a []T, lda, rows int, bias []T, r
 // sampleSparse tells whether few numbers of the first rows are not 0.
 func (w *Weights[T]) sampleSparse(a []T, lda int) bool {
 	var masks [fewMasks]uint64
-	return w.nonzeros(masks[:], a, lda, sparseSample)
+	return fewNonzeros(masks[:], a, lda, sparseSample, w.K)
 }
 
 func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool, masks []uint64) (cols int) {
-	if !w.nonzeros(masks, a, lda, rows) {
+	if !fewNonzeros(masks, a, lda, rows, w.K) {
 		return 0
 	}
 	size, nr, chunks := uintptr(sizeOf[T]()), 2*lanes[T](w.isa), w.chunks()
@@ -114,15 +114,15 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 	return cols
 }
 
-// nonzeros sets the bits of what is not 0 in a, and tells whether that is little.
-func (w *Weights[T]) nonzeros(masks []uint64, a []T, lda, rows int) bool {
-	chunks := w.chunks()
-	runNonzeros[T](&nonzeros{a: at(a, 0), rs: uintptr(lda * sizeOf[T]()), rows: uintptr(rows), k: uintptr(w.K), mask: unsafe.Pointer(&masks[0]), ms: uintptr(8 * chunks)})
+// fewNonzeros sets the bits of what is not 0 in rows of k numbers, and tells whether that is little.
+func fewNonzeros[T Float](masks []uint64, a []T, lda, rows, k int) bool {
+	chunks := (k + sparseChunk - 1) / sparseChunk
+	runNonzeros[T](&nonzeros{a: at(a, 0), rs: uintptr(lda * sizeOf[T]()), rows: uintptr(rows), k: uintptr(k), mask: unsafe.Pointer(&masks[0]), ms: uintptr(8 * chunks)})
 	many := 0
 	for _, m := range masks[:rows*chunks] {
 		many += bits.OnesCount64(m)
 	}
-	return float64(many) < sparseShare*float64(rows*w.K)
+	return float64(many) < sparseShare*float64(rows*k)
 }
 
 // sparseRows runs p for so many rows: in pairs, the last one, if it is left, as two of itself. It

@@ -279,58 +279,84 @@ func (r *Rows[T]) panel(j int) (data []T, width int) {
 	return r.data[j*r.rows():], panelWidth[T](r.isa, min(2*lanes[T](r.isa), r.q-j))
 }
 
-// PanelUnits is the number of units that AddProduct takes together.
-func (r *Rows[T]) PanelUnits() int {
+// Columns is how many units from unit j on AddProduct takes together: of an instruction set
+// that leaves out products with 0 several panels, since each number is looked at once for all.
+func (r *Rows[T]) Columns(j int) int {
+	if r.isa == plain {
+		return min(64, r.q-j)
+	}
+	nr := 2 * lanes[T](r.isa)
+	if whole := (r.q - j) / nr; r.isa == avx512 && whole > 1 {
+		return sparsePanels(whole) * nr
+	}
+	return min(nr, r.q-j)
+}
+
+// AddProduct adds X'D to columns j to j + Columns(j) - 1 of c, p x q numbers with rows ldc
+// apart: x is a block of p units, D are the rows of r, j is 0 or where the columns before end.
+// Every element is summed in row order. Where much of x is 0, as behind a Relu, products with
+// that are left out: bits are as they were if D is finite, but for the sign of a sum that is 0.
+// c overlaps neither.
+func (r *Rows[T]) AddProduct(c []T, ldc int, x []T, p, j int) {
+	ld := UnitStride[T](r.n)
+	if p == 0 || r.n == 0 || j >= r.q {
+		return
+	}
+	cols := r.Columns(j)
+	x = x[:p*ld]
+	within("c", len(c), p, j+cols, ldc)
+	switch whole := p - p%lanes[T](avx512); {
+	case r.isa == plain:
+		d, _ := r.panel(j)
+		for u := range p {
+			row := c[u*ldc+j:][:cols]
+			for i, a := range x[u*ld:][:r.n] {
+				for k, y := range d[i*r.q:][:cols] {
+					row[k] += T(a * y)
+				}
+			}
+		}
+	case r.isa == avx512 && r.q == 1 && ldc == 1 && whole > 0:
+		r.addColumn(c[:whole], x, r.data)
+		if p > whole {
+			r.addTiles(c[whole:], ldc, x[whole*ld:], p-whole, j, cols, 0, r.n)
+		}
+	case cols > 2*lanes[T](r.isa):
+		r.addNonzeros(c, ldc, x, p, j, cols)
+	default:
+		r.addTiles(c, ldc, x, p, j, cols, 0, r.n)
+	}
+}
+
+// addTiles adds what rows from to end-1 have to so many columns from j on, panel by panel.
+func (r *Rows[T]) addTiles(c []T, ldc int, x []T, p, j, cols, from, end int) {
+	ld, size := UnitStride[T](r.n), uintptr(sizeOf[T]())
+	t := tile{rs: uintptr(ld) * size, ks: size, cs: uintptr(ldc) * size}
+	for ; cols > 0; j, cols = j+r.panelUnits(), cols-r.panelUnits() {
+		d, width := r.panel(j)
+		t.bs, t.c, t.cols = uintptr(width)*size, at(c, j), uintptr(min(cols, r.panelUnits()))
+		t.x, t.xs = t.c, t.cs
+		for i := from; i < end; i += kBlock {
+			t.k, t.a, t.b = uintptr(min(kBlock, end-i)), at(x, i), at(d, i*width)
+			tileColumn[T](r.isa, t, p, nil)
+		}
+	}
+}
+
+// panelUnits is the number of units of a panel, of which the last may have fewer.
+func (r *Rows[T]) panelUnits() int {
 	if r.isa == plain {
 		return 64
 	}
 	return 2 * lanes[T](r.isa)
 }
 
-// AddProduct adds X'D to columns j to j + PanelUnits - 1 (or those that there are) of c, p
-// x q numbers with rows ldc apart: x is a block of p units, D are the rows of r, j a multiple
-// of PanelUnits. Every element is summed in row order. c overlaps neither.
-func (r *Rows[T]) AddProduct(c []T, ldc int, x []T, p, j int) {
-	ld, cols := UnitStride[T](r.n), min(r.PanelUnits(), r.q-j)
-	if p == 0 || r.n == 0 || cols <= 0 {
-		return
-	}
-	x = x[:p*ld]
-	within("c", len(c), p, j+cols, ldc)
-	d, width := r.panel(j)
-	if r.isa == plain {
-		for u := range p {
-			row := c[u*ldc+j:][:cols]
-			for i, a := range x[u*ld:][:r.n] {
-				for k, y := range d[i*width:][:cols] {
-					row[k] += T(a * y)
-				}
-			}
-		}
-		return
-	}
-	if whole := p - p%lanes[T](avx512); r.isa == avx512 && r.q == 1 && ldc == 1 && whole > 0 {
-		r.addColumn(c[:whole], x, d)
-		c, x, p = c[whole:], x[whole*ld:], p-whole
-		if p == 0 {
-			return
-		}
-	}
-	size := uintptr(sizeOf[T]())
-	t := tile{rs: uintptr(ld) * size, ks: size, bs: uintptr(width) * size, c: at(c, j), cs: uintptr(ldc) * size, cols: uintptr(cols)}
-	t.x, t.xs = t.c, t.cs
-	for i := 0; i < r.n; i += kBlock {
-		t.k, t.a, t.b = uintptr(min(kBlock, r.n-i)), at(x, i), at(d, i*width)
-		tileColumn[T](r.isa, t, p, nil)
-	}
-}
-
 // AddSums adds the rows, one after the other, to sum.
 func (r *Rows[T]) AddSums(sum []T) {
 	sum = sum[:r.q]
-	for j := 0; j < r.q && r.n > 0; j += r.PanelUnits() {
+	for j := 0; j < r.q && r.n > 0; j += r.panelUnits() {
 		d, width := r.panel(j)
-		part := sum[j:min(j+r.PanelUnits(), r.q)]
+		part := sum[j:min(j+r.panelUnits(), r.q)]
 		vectors := 0
 		if r.isa != plain {
 			vectors = len(part) - len(part)%lanes[T](avx2)

@@ -140,7 +140,7 @@ func testRows[T Float](t *testing.T) {
 						}
 					}
 				}
-				for j := 0; j < q; j += r.PanelUnits() {
+				for j := 0; j < q; j += r.Columns(j) {
 					r.AddProduct(c, ldc, unitsOf(rng, x[from*p:to*p], p, to-from), p, j)
 				}
 				r.AddSums(sum)
@@ -180,7 +180,7 @@ func BenchmarkUnits(b *testing.B) {
 			{"forward", func() { Matrix[float32]{w, out, in, 1, out}.MulUnits(y, x, n, bias, true) }},
 			{"backward", func() { Matrix[float32]{w, in, out, out, 1}.MulUnits(x, y, n, nil, false) }},
 			{"gradient", func() {
-				for j := 0; j < out; j += r.PanelUnits() {
+				for j := 0; j < out; j += r.Columns(j) {
 					r.AddProduct(grad, out, x, in, j)
 				}
 			}},

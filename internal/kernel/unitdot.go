@@ -55,7 +55,7 @@ func (r *Rows[T]) addOneInput(s isa, weights, biases, x, units, mask []T, q, n i
 	}
 	if s != avx512 || q%lanes != 0 || q == 0 {
 		r.turn(s, units, mask, q, n)
-		for j := 0; j < q; j += r.PanelUnits() {
+		for j := 0; j < q; j += r.Columns(j) {
 			r.AddProduct(weights, q, x, 1, j)
 		}
 		r.AddSums(biases)

@@ -34,7 +34,7 @@ func testOneInput[T Float](t *testing.T) {
 					var r, other Rows[T]
 					r.addOneInput(s, weights, biases, x, append([]T{}, units...), mask, q, n)
 					other.turn(s, units, mask, q, n)
-					for j := 0; j < q; j += other.PanelUnits() {
+					for j := 0; j < q; j += other.Columns(j) {
 						other.AddProduct(want, q, x, 1, j)
 					}
 					other.AddSums(wantBiases)

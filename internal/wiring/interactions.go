@@ -32,7 +32,7 @@ func (d *Ready) Ranking() []decompose.Visitor {
 	if d.sample == nil {
 		return nil
 	}
-	return []decompose.Visitor{interaction.NewRanking(d.sample).WithID(d.id)}
+	return []decompose.Visitor{interaction.NewRanking(d.sample).WithID(d.id).WithWorkers(d.workers)}
 }
 
 // sampleOf samples the columns that the network reads or the formulas name and that are

@@ -85,6 +85,7 @@ type Ready struct {
 	heads     []string // of the predictors
 	labels    *label.Labels
 	id        string
+	workers   int // 0: GOMAXPROCS
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -190,7 +191,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, headsOf(graph, contrasts), q.Labels, q.ID}, nil
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, headsOf(graph, contrasts), q.Labels, q.ID, q.Options.Workers}, nil
 }
 
 // notInputs are the columns that no input takes for being left over.

@@ -22,7 +22,7 @@ func krylov(e Operator, k int) ([]float64, *mat.Dense, error) {
 	s.grow(min(check+width, n))
 	for next := normals(r, n*width); ; {
 		coupling := s.orthonormal(next, width, r)
-		if s.m >= check || s.m == n {
+		if s.m >= check { // at most n
 			floor := 0.0
 			if s.m >= many+4*k {
 				floor = rounding

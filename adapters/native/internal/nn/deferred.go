@@ -49,7 +49,7 @@ func deferredOfDense[T kernel.Float](blocks []*Dense[T]) []func() {
 		if !d.W.trained() {
 			continue
 		}
-		for column := 0; column < d.OutEach; column += d.back.dyRows[g].PanelUnits() {
+		for column := 0; column < d.OutEach; column += d.back.dyRows[g].Columns(column) {
 			for i := 0; i < d.In; i += rows {
 				each(func(b *Dense[T]) { b.addGradient(g, i, min(i+rows, d.In), column) })
 			}

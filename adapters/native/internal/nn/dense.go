@@ -108,7 +108,7 @@ func (d *Dense[T]) part(p which, g, i, j int) {
 		w := kernel.Matrix[T]{Data: d.weights(g)[i*d.OutEach:], Rows: j - i, Cols: d.OutEach, RowStep: d.OutEach, ColStep: 1}
 		w.MulUnits(d.back.dx[(g*d.In+i)*ld:], d.dy[g*d.OutEach*ld:], d.n, nil, false)
 	case gradient:
-		for at := 0; at < d.OutEach; at += d.back.dyRows[g].PanelUnits() {
+		for at := 0; at < d.OutEach; at += d.back.dyRows[g].Columns(at) {
 			d.addGradient(g, i, j, at)
 		}
 	}
@@ -195,7 +195,7 @@ func (d *Dense[T]) addSums(g int) {
 	}
 }
 
-// addGradient does so for rows i to j-1 of the weights of group g, and a panel of columns.
+// addGradient does so for rows i to j-1 of the weights of group g, and the columns that go together.
 func (d *Dense[T]) addGradient(g, i, j, column int) {
 	ld := kernel.UnitStride[T](d.n)
 	grad := d.W.Grad[(g*d.In+i)*d.OutEach:][:(j-i)*d.OutEach]
