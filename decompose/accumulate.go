@@ -203,7 +203,6 @@ type accumulator struct {
 
 func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
 	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, orders: make([]levelOrder, len(features)), joined: p.joined}
-	a.forward.eval.products = true
 	if o.Groups != "" {
 		a.groups = newGroupChunks(o.Groups, l)
 	}

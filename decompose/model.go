@@ -39,7 +39,7 @@ type ReusingTerm interface {
 	EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error)
 }
 
-// ProductTerm may save work where the products of all columns are formed: EvalProduct is EvalSparseInto, but may
+// ProductTerm may save work: EvalProduct is EvalSparseInto, but may
 // give a *design.Product.
 type ProductTerm interface {
 	ReusingTerm

@@ -172,10 +172,9 @@ func (p *plan) columns() []string {
 // evaluator turns the rows of a batch into design columns, one per term,
 // reusing its buffers. Not safe for concurrent use: each worker has one.
 type evaluator struct {
-	plan     *plan
-	dense    []*mat.Dense
-	x        []design.Columns
-	products bool // columns may be a design.Product
+	plan  *plan
+	dense []*mat.Dense
+	x     []design.Columns
 }
 
 func (p *plan) evaluator() *evaluator {
@@ -208,7 +207,7 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 }
 
 func (e *evaluator) evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {
-	if p, ok := s.(ProductTerm); ok && e.products {
+	if p, ok := s.(ProductTerm); ok {
 		return p.EvalProduct(old, b)
 	}
 	if r, ok := s.(ReusingTerm); ok {

@@ -30,6 +30,8 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 		}
 	case *Sparse:
 		return mulSparse(dst, a, beta)
+	case *Product:
+		return mulProduct(dst, a, beta)
 	}
 	clear(dst)
 	return entriesOf(a).each(func(i, j int, v float64) { dst[i] += v * beta[j] })
@@ -37,6 +39,16 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 
 func mulBand(dst []float64, a *Banded, beta []float64) error {
 	if i := kernel.MulBand(dst, a.First, a.Value, beta); i < len(a.First) {
+		return a.fault(i)
+	}
+	return nil
+}
+
+// mulProduct takes beta for a matrix with a row for each column of a.A.
+func mulProduct(dst []float64, a *Product, beta []float64) error {
+	clear(dst)
+	i := kernel.AddBilinear(dst, beta, a.B.D, a.A.D, a.B.D, a.A.First, a.A.Value, a.B.First, a.B.Value)
+	if i < len(dst) {
 		return a.fault(i)
 	}
 	return nil

@@ -10,6 +10,8 @@ func Bandwidth(a Columns) int {
 		if !a.Cyclic {
 			return a.K
 		}
+	case *Product:
+		return (a.A.K-1)*a.B.D + a.B.K
 	case *Sparse:
 		if a.cells == nil {
 			return widest(a.Index, a.K)

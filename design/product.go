@@ -71,6 +71,14 @@ func (x *Product) shape() error {
 	return nil
 }
 
+// fault is the error for row i, one of whose bands begins where no row may.
+func (x *Product) fault(i int) error {
+	if uint(x.A.First[i]) >= uint(x.A.starts()) {
+		return x.A.fault(i)
+	}
+	return x.B.fault(i)
+}
+
 // row writes row i's products in order to value, and their columns to index.
 func (x *Product) row(index *[kernel.Band * kernel.Band]int32, value *[kernel.Band * kernel.Band]float64, i int) {
 	const four = kernel.Band

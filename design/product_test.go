@@ -1,6 +1,7 @@
 package design_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -111,6 +112,11 @@ func TestProduct(t *testing.T) {
 			if got, want := design.MaxRowNorm(x), design.MaxRowNorm(judge); math.Abs(got-want) > 1e-12*want {
 				t.Errorf("row norm %v, want %v", got, want)
 			}
+			beta, by, wantBy := bands(rand.New(rand.NewPCG(7, 8)), 12, 4, 4).A.Value, make([]float64, n), make([]float64, n)
+			if err := errors.Join(design.MulVec(by, x, beta), design.MulVec(wantBy, judge, beta)); err != nil {
+				t.Fatal(err)
+			}
+			apart(t, "combination", mat.NewDense(n, 1, by), mat.NewDense(n, 1, wantBy))
 			all, want := mat.NewDense(n, 48, nil), mat.NewDense(n, 48, nil)
 			if err := design.ToDense(want, judge); err != nil {
 				t.Fatal(err)

@@ -140,6 +140,8 @@ func entriesIn(c Columns) int {
 		return c.K
 	case *Codes:
 		return 1
+	case *Product:
+		return c.A.K * c.B.K
 	}
 	_, d := c.Dims()
 	return d
@@ -190,7 +192,7 @@ func (k *QuadraticWork) prepare() {
 		}
 		k.width += hi - lo
 	}
-	k.linear, k.dense, k.shift, k.cross, k.means, k.cells.forms = nil, nil, 0, nil, nil, nil
+	k.linear, k.dense, k.shift, k.cross, k.means, k.cells.forms, k.cells.table = nil, nil, 0, nil, nil, nil, nil
 	if some {
 		var cm mat.VecDense
 		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
@@ -272,14 +274,14 @@ func (k *QuadraticWork) addEntries(dst []float64) {
 func (k *QuadraticWork) addSingle(dst []float64, l int) {
 	n := len(dst)
 	index, value := k.index[l*n:][:n], k.value[l*n:][:n]
+	with := k.withCells(index)
 	for i, j := range index {
 		half := 0.0
 		for m := i; m < l*n; m += n {
 			half += k.value[m] * k.lean.at(int(j), int(k.index[m]))
 		}
-		if b := k.cells.basis; b >= 0 {
-			index, value := k.cells.entries(i)
-			half += gathered(k.lean.row(int(j), k.of.starts[b]), index, value)
+		if with != nil {
+			half += with[i]
 		}
 		dst[i] += value[i] * (k.linear[j] + 2*half + value[i]*k.lean.onDiagonal(int(j)))
 	}

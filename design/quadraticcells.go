@@ -15,10 +15,14 @@ const minCellEntries = 8
 
 // cellsWork is what a form needs of a sparse basis that goes cell by cell.
 type cellsWork struct {
-	basis int // that goes cell by cell; -1: none
-	x     Sparse
+	basis int         // that goes cell by cell; -1: none
+	x     Sparse      // its columns,
+	pair  *Product    // which are those of this; nil: of none
 	own   Sparse      // x with its rows arranged in memory of its own
 	forms []*cellForm // by their first columns
+	table []float64   // of a pair: C's columns of the basis, next to each other
+	first []int32     // where a row's part of the table begins
+	with  []float64   // C_js of the rows' single entries j
 	prod  []float64
 	alone [1]int32
 }
@@ -38,7 +42,8 @@ type cellForm struct {
 // chooseCells has the first sparse basis of many entries go cell by cell, of those that go entry by
 // entry; none if one of these is in bands, whose products with cells nobody adds.
 func (k *QuadraticWork) chooseCells(x []Columns) {
-	chosen := -1
+	chosen, w := -1, &k.cells
+	w.pair = nil
 	for b, c := range x {
 		if !k.thin[b] {
 			continue
@@ -47,12 +52,23 @@ func (k *QuadraticWork) chooseCells(x []Columns) {
 			chosen = -1
 			break
 		}
-		if s, ok := c.(*Sparse); ok && chosen < 0 && s.K >= minCellEntries {
-			chosen, k.cells.x = b, *s
+		if chosen >= 0 || entriesIn(c) < minCellEntries {
+			continue
+		}
+		switch c := c.(type) {
+		case *Sparse:
+			chosen, w.x = b, *c
+		case *Product:
+			chosen, w.pair = b, c
+			if s := arranged(c); s != nil {
+				w.x = *s
+			} else {
+				w.x = *c.Sparse()
+			}
 		}
 	}
-	if chosen != k.cells.basis {
-		k.cells.basis, k.cells.forms = chosen, nil
+	if chosen != w.basis {
+		w.basis, w.forms, w.table = chosen, nil, nil
 	}
 }
 
@@ -75,9 +91,13 @@ func (k *QuadraticWork) addCells(dst []float64) {
 		}
 		return
 	}
-	w.own = Sparse{D: w.x.D, K: w.x.K, Index: w.x.Index, Value: w.x.Value, memory: w.own.memory}
-	w.own.Arrange()
-	c := w.own.cells
+	x := &w.x
+	if x.cells == nil {
+		w.own = Sparse{D: w.x.D, K: w.x.K, Index: w.x.Index, Value: w.x.Value, memory: w.own.memory}
+		x = &w.own
+		x.Arrange()
+	}
+	c := x.cells
 	if c == nil {
 		for i := range dst {
 			columns, value := w.entries(i)
@@ -88,9 +108,40 @@ func (k *QuadraticWork) addCells(dst []float64) {
 	}
 	from := 0
 	for l, end := range c.end {
-		k.addCell(dst, c.row[from:end], w.own.of(c.lead[l]), c.value[from*w.x.K:end*w.x.K])
+		k.addCell(dst, c.row[from:end], x.of(c.lead[l]), c.value[from*w.x.K:end*w.x.K])
 		from = end
 	}
+}
+
+// withCells are C_js of each row's column j and its entries s of that basis; nil: there is none. A row of
+// C_js of a pair is taken for a matrix with a row for each column of its first band.
+func (k *QuadraticWork) withCells(column []int32) []float64 {
+	w := &k.cells
+	if w.basis < 0 {
+		return nil
+	}
+	start := k.of.starts[w.basis]
+	w.with = grown(w.with, len(column))
+	if w.pair == nil {
+		for i, j := range column {
+			index, value := w.entries(i)
+			w.with[i] = gathered(k.lean.row(int(j), start), index, value)
+		}
+		return w.with
+	}
+	a, b := w.pair.A, w.pair.B
+	if w.table == nil {
+		for j := range k.of.mean {
+			w.table = append(w.table, k.row(j)[start:][:w.x.D]...)
+		}
+	}
+	w.first = grown(w.first, len(column))
+	for i, j := range column {
+		w.first[i] = j*int32(a.D) + a.First[i]
+	}
+	clear(w.with)
+	kernel.AddBilinear(w.with, w.table, b.D, len(k.of.mean)*a.D, b.D, w.first, a.Value, b.First, b.Value)
+	return w.with
 }
 
 // oneByOne tells whether cells have triangles.

@@ -118,6 +118,8 @@ func (c *ScatterChunk) flush() error {
 		switch columns := columns.(type) {
 		case *design.Sparse:
 			columns.Arrange()
+		case *design.Product:
+			columns.Arrange()
 		case design.Dense:
 			if c.dense[u] {
 				p.minus(columns.Dense, c.from[p.off[u]:p.off[u+1]])
