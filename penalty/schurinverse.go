@@ -128,14 +128,17 @@ func (e *schur) shrinkageOfLeft() *mat.SymDense {
 // addOuter adds U N' + N U' to out, from D m N and N'm N.
 func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
 	inverse := full(e.below)
-	u := product(n, product(inverse, nmn))
-	u.Scale(0.5, u)
-	u.Add(u, dmn)
+	half := product(inverse, nmn)
+	half.Scale(0.5, half)
+	u := product(n, half)
+	kernel.Add(u.RawMatrix().Data, u.RawMatrix().Data, dmn.RawMatrix().Data)
 	u = product(u, inverse)
-	var un, nu mat.Dense
-	un.Augment(u, n)
-	nu.Augment(n, u)
-	linalg.AddSymmetric(out, transposed(&un), transposed(&nu))
+	rows, q := n.Dims()
+	unu := mat.NewDense(3*q, rows, nil) // U', N', U'
+	for i, x := range []*mat.Dense{u, n, u} {
+		transposeInto(unu.RawMatrix().Data[i*q*rows:], x)
+	}
+	linalg.AddSymmetric(out, unu.Slice(0, 2*q, 0, rows).(*mat.Dense), unu.Slice(q, 3*q, 0, rows).(*mat.Dense))
 }
 
 // outer is N.
@@ -204,7 +207,27 @@ func (e *schur) aroundGroups(m *mat.SymDense, start int) *mat.SymDense {
 }
 
 // transposed is x' by rows.
-func transposed(x *mat.Dense) *mat.Dense { return mat.DenseCopyOf(x.T()) }
+func transposed(x *mat.Dense) *mat.Dense {
+	n, q := x.Dims()
+	out := mat.NewDense(q, n, nil)
+	transposeInto(out.RawMatrix().Data, x)
+	return out
+}
+
+// transposeInto writes x' by rows, eight rows of x at a time: so many share the lines of the cache that
+// they go to.
+func transposeInto(dst []float64, x *mat.Dense) {
+	n, q := x.Dims()
+	raw := x.RawMatrix()
+	for lo := 0; lo < n; lo += 8 {
+		for j := range q {
+			to := dst[j*n+lo : j*n+min(lo+8, n)]
+			for l := range to {
+				to[l] = raw.Data[(lo+l)*raw.Stride+j]
+			}
+		}
+	}
+}
 
 // addRoots adds sum_j lambda_j S_j in the coordinates of the overlaps.
 func (c *criterion) addRoots(dst *mat.SymDense, rho []float64) {
