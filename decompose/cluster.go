@@ -10,6 +10,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // With clusters the rows of one may depend on each other (Liang and Zeger 1986):
@@ -158,7 +159,7 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 	factor := float64(g) / float64(g-1) / s.unit
 	middle := mat.NewSymDense(p, nil)
 	middle.SymOuterK(factor, u.T())
-	out := &robustCovariance{cov: s.around(middle), intercept: make([]float64, p)}
+	out := &robustCovariance{cov: s.around(linalg.Shifted{M: middle}), intercept: make([]float64, p)}
 	out.add(bias)
 	var products mat.VecDense
 	levels := mat.NewVecDense(g, level)

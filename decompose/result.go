@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/label"
 	"gonum.org/v1/gonum/mat"
 )
@@ -151,7 +152,7 @@ type Predictor struct {
 
 	cov *mat.SymDense // of the projection, raw coordinates of all terms, in order; nil: not at hand
 	// sandwich is A^-1 m A^-1 for the A^-1 of cov, in a faster way than two products; nil: there is none.
-	sandwich func(m *mat.SymDense) *mat.SymDense
+	sandwich func(m linalg.Shifted) *mat.SymDense
 	bias     *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
 	robust   *robustCovariance // by the last pass; nil: not at hand
 	sumW     float64           // of the rows' weights

@@ -36,10 +36,10 @@ type sandwichPlan struct {
 
 // sandwichOf is one predictor's part of the plan.
 type sandwichOf struct {
-	terms    []int                               // index of each term's columns
-	cov      *mat.SymDense                       // phi A^-1
-	sandwich func(m *mat.SymDense) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
-	form     *design.Quadratic                   // of cov, for columns about what the frame has them about
+	terms    []int                                // index of each term's columns
+	cov      *mat.SymDense                        // phi A^-1
+	sandwich func(m linalg.Shifted) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
+	form     *design.Quadratic                    // of cov, for columns about what the frame has them about
 	frame    *moments.Frame
 	constant float64   // leverage of the intercept for w = 1
 	centre   []float64 // of the columns in the projection: their means, or zeros
@@ -190,11 +190,11 @@ func (c *robustCovariance) add(bias *mat.SymDense) {
 }
 
 // around is A^-1 m A^-1; it uses up m.
-func (s *sandwichOf) around(m *mat.SymDense) *mat.SymDense {
+func (s *sandwichOf) around(m linalg.Shifted) *mat.SymDense {
 	if s.sandwich != nil {
 		return s.sandwich(m)
 	}
-	v := linalg.Sandwich(s.cov, m)
+	v := linalg.Sandwich(s.cov, m.Sum())
 	v.ScaleSym(1/(s.phi*s.phi), v)
 	return v
 }

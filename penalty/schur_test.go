@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // levelled is a problem with a term of many levels among others: width columns a level,
@@ -242,23 +245,47 @@ func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 	t.Helper()
 	n := len(p.XZ)
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
-	m := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			m.SetSym(i, j, rng.NormFloat64())
-		}
-	}
-	want := sandwich(full(f.Vp), m)
 	around := f.Sandwich()
 	if around == nil {
 		t.Errorf("%s: no sandwich", name)
 		return
 	}
-	got := around.Around(m)
-	got.ScaleSym(f.Scale*f.Scale, got)
-	var apart mat.Dense
-	apart.Sub(got, want)
-	if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(n)) {
-		t.Errorf("%s: the sandwich differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
+	group := map[int]int{} // of eliminated columns
+	for g := range f.schur.at {
+		lo, hi := f.schur.group(g)
+		for _, c := range f.schur.column[lo:hi] {
+			group[f.schur.start+c] = g
+		}
+	}
+	crosses := func(i, j int) bool {
+		g, ok := group[i]
+		h, both := group[j]
+		return ok && both && g != h
+	}
+	for _, kind := range []string{"any", "groups apart", "groups apart about a point", "any about a point"} {
+		m := linalg.Shifted{M: mat.NewSymDense(n, nil)}
+		for i := range n {
+			for j := i; j < n; j++ {
+				if strings.HasPrefix(kind, "any") || !crosses(i, j) {
+					m.M.SetSym(i, j, rng.NormFloat64())
+				}
+			}
+		}
+		sum := mat.NewSymDense(n, nil)
+		sum.CopySym(m.M)
+		if strings.HasSuffix(kind, "point") {
+			for range n {
+				m.G, m.C = append(m.G, rng.NormFloat64()), append(m.C, rng.NormFloat64())
+			}
+			sum.RankTwo(sum, -1, mat.NewVecDense(n, m.G), mat.NewVecDense(n, m.C))
+		}
+		want := sandwich(full(f.Vp), sum)
+		got := around.Around(m)
+		got.ScaleSym(f.Scale*f.Scale, got)
+		var apart mat.Dense
+		apart.Sub(got, want)
+		if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(n)) {
+			t.Errorf("%s: the sandwich of %s differs by %.2g of %.2g", name, kind, mat.Norm(&apart, 2), largest)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // coordinate is that of column i of penalty j's block: eliminated ones come first.
@@ -43,7 +45,7 @@ func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
 	if c.schur != nil {
 		vp = c.schur.vp()
 		if !c.withoutVe {
-			ve = (&Sandwich{schur: c.schur, start: c.schur.start}).Around(reordered(xx, sequence(xx.SymmetricDim())))
+			ve = (&Sandwich{schur: c.schur, start: c.schur.start}).Around(linalg.Shifted{M: reordered(xx, sequence(xx.SymmetricDim()))})
 		}
 		return vp, ve
 	}

@@ -51,19 +51,34 @@ func (s *Sandwich) In(expand func(*mat.Dense) *mat.Dense, start int) *Sandwich {
 	return &Sandwich{schur: s.schur, expand: expand, start: start}
 }
 
-// Around is A^-1 m A^-1. Of m the upper triangle is read, and its memory is used up, for the result if
-// the columns of each group are side by side.
-func (s *Sandwich) Around(m *mat.SymDense) *mat.SymDense {
+// Around is A^-1 m A^-1. Its memory is used up, for the result if the columns of each group are side by
+// side. Where m.M has zeros between groups the work is that of the columns left.
+func (s *Sandwich) Around(m linalg.Shifted) *mat.SymDense {
 	e, n := s.schur, s.schur.outer()
 	if s.expand != nil {
 		n = s.expand(n)
 	}
-	mn := product(linalg.Mirror(m), n)
-	rows, q := n.Dims()
-	dmn := mat.NewDense(rows, q, nil)
-	e.eachInverse(s.start, func(a, b int, v float64) { kernel.Axpy(dmn.RawRowView(a), mn.RawRowView(b), v) })
-	out := e.aroundGroups(m, s.start)
-	e.addOuter(out, n, dmn, product(transposed(n), mn))
+	if !e.groupsApart(m.M, s.start) {
+		m = linalg.Shifted{M: m.Sum()}
+	}
+	mn := e.times(m, n, s.start)
+	nmn, d := product(transposed(n), mn), e.timesD(mn, s.start)
+	if m.G == nil {
+		out := e.aroundGroups(m.M, s.start)
+		e.addOuter(out, n, d, nmn, nil, nil)
+		return out
+	}
+	e.aroundApart(m.M, s.start)
+	timesD := func(x []float64) []float64 { return e.timesD(mat.NewDense(len(x), 1, x), s.start).RawMatrix().Data }
+	e.addOuter(m.M, n, d, nmn, timesD(m.G), timesD(m.C))
+	return m.M
+}
+
+// timesD is D x, the eliminated columns beginning at start.
+func (e *schur) timesD(x *mat.Dense, start int) *mat.Dense {
+	rows, q := x.Dims()
+	out := mat.NewDense(rows, q, nil)
+	e.eachInverse(start, func(a, b int, v float64) { kernel.Axpy(out.RawRowView(a), x.RawRowView(b), v) })
 	return out
 }
 
@@ -110,7 +125,7 @@ func (e *schur) shrinkage() *mat.SymDense {
 			}
 		}
 	}
-	e.addOuter(out, e.outer(), dsn, full(nsn))
+	e.addOuter(out, e.outer(), dsn, full(nsn), nil, nil)
 	return out
 }
 
@@ -125,8 +140,8 @@ func (e *schur) shrinkageOfLeft() *mat.SymDense {
 	return out
 }
 
-// addOuter adds U N' + N U' to out, from D m N and N'm N.
-func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
+// addOuter adds U N' + N U' - g c' - c g' to out, from D m N and N'm N; g nil: without the latter.
+func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense, g, c []float64) {
 	inverse := full(e.below)
 	half := product(inverse, nmn)
 	half.Scale(0.5, half)
@@ -134,9 +149,17 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense) {
 	kernel.Add(u.RawMatrix().Data, u.RawMatrix().Data, dmn.RawMatrix().Data)
 	u = product(u, inverse)
 	rows, q := n.Dims()
+	if g != nil {
+		q++ // -g and c are further columns of U and N
+	}
 	unu := mat.NewDense(3*q, rows, nil) // U', N', U'
 	for i, x := range []*mat.Dense{u, n, u} {
 		transposeInto(unu.RawMatrix().Data[i*q*rows:], x)
+	}
+	if g != nil {
+		kernel.Axpy(unu.RawRowView(q-1), g, -1)
+		copy(unu.RawRowView(2*q-1), c)
+		kernel.Axpy(unu.RawRowView(3*q-1), g, -1)
 	}
 	linalg.AddSymmetric(out, unu.Slice(0, 2*q, 0, rows).(*mat.Dense), unu.Slice(q, 3*q, 0, rows).(*mat.Dense))
 }

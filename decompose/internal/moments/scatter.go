@@ -221,12 +221,15 @@ func (s *Scatter) Like(o *Scatter) bool {
 	return o != nil && slices.EqualFunc(s.own, o.own, func(a, b band) bool { return a.n == b.n })
 }
 
-// About is what the sums are about the frame's point, times unit: of s x x' the upper triangle, s x, and s.
-func (s *Scatter) About(f *Frame, unit float64) (xx *mat.SymDense, x []float64, total float64) {
+// About is what the sums are about the frame's point, times unit: of s x x', s x, and s. With c what is left
+// of the point
+//
+//	sum s (x - c)(x - c)' = sum s x x' - g c' - c g',   g = sum s x - c/2 sum s
+func (s *Scatter) About(f *Frame, unit float64) (xx linalg.Shifted, x []float64, total float64) {
 	p := len(s.sum)
 	shift := f.Left()
-	xx = mat.NewSymDense(p, kernel.Zeros[float64](p*p))
-	raw := xx.RawSymmetric()
+	xx = linalg.Shifted{M: mat.NewSymDense(p, kernel.Zeros[float64](p*p)), G: make([]float64, p), C: shift}
+	raw := xx.M.RawSymmetric()
 	at, i := 0, 0
 	for a := range s.own {
 		b := &s.own[a]
@@ -242,11 +245,10 @@ func (s *Scatter) About(f *Frame, unit float64) (xx *mat.SymDense, x []float64, 
 	x = make([]float64, p)
 	for j, v := range s.sum {
 		x[j] = unit * (v - s.total*shift[j])
+		xx.G[j] = unit * (v - s.total*shift[j]/2)
 	}
 	linalg.EachRow(p, func(i int) {
 		row := raw.Data[i*p+i : (i+1)*p]
-		kernel.Axpy(row, shift[i:], s.total*shift[i]-s.sum[i])
-		kernel.Axpy(row, s.sum[i:], -shift[i])
 		for j := range row {
 			row[j] *= unit
 		}

@@ -167,7 +167,8 @@ func TestScatter(t *testing.T) {
 		}
 	}
 	const unit = 0.25
-	xx, x, sum := total.About(s.frame, unit)
+	about, x, sum := total.About(s.frame, unit)
+	xx := about.Sum()
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if !(math.Abs(got-want) <= 1e-12*slow.total) {

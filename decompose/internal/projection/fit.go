@@ -93,7 +93,7 @@ func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.
 
 // Sandwich is what takes a symmetric m to A^-1 m A^-1, A^-1 being Covariance but for the scale, with
 // less work than two products; nil: there is no such way. It uses up m.
-func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
+func (f *Fit) Sandwich() func(m linalg.Shifted) *mat.SymDense {
 	if f.sandwich == nil || f.dropped != nil || f.problem.factor != nil {
 		return nil
 	}
@@ -101,7 +101,9 @@ func (f *Fit) Sandwich() func(m *mat.SymDense) *mat.SymDense {
 	if start, ok := columns.asRaw(sandwich.Eliminated()); ok {
 		return sandwich.In(columns.expandRows, start).Around
 	}
-	return func(m *mat.SymDense) *mat.SymDense { return columns.expandCov(sandwich.Around(columns.reduce(m))) }
+	return func(m linalg.Shifted) *mat.SymDense {
+		return columns.expandCov(sandwich.Around(linalg.Shifted{M: columns.reduce(m.Sum())}))
+	}
 }
 
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
