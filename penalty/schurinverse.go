@@ -19,7 +19,7 @@ import (
 func (e *schur) vp() *mat.SymDense {
 	n := e.outer()
 	rows, _ := n.Dims()
-	out := mat.NewSymDense(rows, nil)
+	out := mat.NewSymDense(rows, kernel.Zeros[float64](rows*rows))
 	e.eachInverse(e.start, func(a, b int, v float64) { out.SetSym(a, b, v) })
 	linalg.AddSymmetric(out, transposed(product(n, full(e.below))), transposed(n))
 	return out
@@ -135,7 +135,7 @@ func (e *schur) shrinkageOfLeft() *mat.SymDense {
 	e.left.addRoots(s, e.rho)
 	n, inverse := e.outer(), full(e.below)
 	rows, _ := n.Dims()
-	out := mat.NewSymDense(rows, nil)
+	out := mat.NewSymDense(rows, kernel.Zeros[float64](rows*rows))
 	linalg.AddSymmetric(out, transposed(product(n, product(inverse, product(full(s), inverse)))), transposed(n))
 	return out
 }

@@ -21,17 +21,21 @@ func TestFlops(t *testing.T) {
 	}
 }
 
+// TestThrees: a table of three columns holds at most three pairs of columns, and each holds one that no other does.
+func TestThrees(t *testing.T) {
+	if pairs := inputs * (inputs - 1) / 2; 3*columnThrees < pairs || columnThrees > pairs {
+		t.Errorf("%d tables of three columns for %d pairs", columnThrees, pairs)
+	}
+}
+
 // TestParts: at rates of 1 what the parts cost are counts, which are those of loops over terms.
 func TestParts(t *testing.T) {
 	one := rate.Rates{FMA: 1, Copied: 1, Outer: 1, Form: 1, Product: 1, Spline: 1, Scale: 1, Beside: 1, Table: 1}
 	const rows, writing = 1 << 20, 3
 	for _, c := range boundedCases() {
-		pairs, tables := 0, 0
+		pairs := 0
 		for i := range c.splines {
 			pairs += c.splines - i
-		}
-		for i := range inputs {
-			tables += i
 		}
 		products := float64(pairs) + float64((c.linear+2)*(c.linear+2))/2
 		switch {
@@ -46,7 +50,7 @@ func TestParts(t *testing.T) {
 			"moments: X'WX, X'WR":                   products,
 			"default bands: X'WX again":             products,
 			"contributions":                         float64(c.splines + c.linear),
-			"ranking of pairs: tables":              float64(tables),
+			"ranking of pairs: tables":              columnThrees,
 		}
 		if !c.text {
 			want["writing to the file system"] = float64(writing * (c.splines + c.linear + besides))

@@ -33,5 +33,5 @@ type decimalTexts struct {
 	n      uintptr        // of them, at least one; then those left from the first on that has no text here
 	powers unsafe.Pointer // *PowersOfTen
 	// Memory for 16 texts in the making, in whole lines of the cache.
-	scratch [16*(32+8+8) + 63]byte
+	scratch [16*(32+8+8) + 63]byte //lint:ignore U1000 the assembly's
 }

@@ -24,7 +24,7 @@ func (m *Moments) fill() {
 		if q.a != q.b || !m.open[q.a] {
 			continue
 		}
-		m.open[q.a] = false
+		m.open[q.a], m.known[q.a] = false, true
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := m.SumW * m.Mean[i]
 			row, mean := xx.Data[i*xx.Stride:][i+1:q.offA+q.dimA], m.Mean[i+1:q.offA+q.dimA]
@@ -37,7 +37,7 @@ func (m *Moments) fill() {
 
 // apart tells whether the products of basis q off the diagonal are those of codes.
 func (m *Moments) apart(q pair) bool {
-	if m.open[q.a] {
+	if m.open[q.a] || m.known[q.a] {
 		return true
 	}
 	xx := m.XX.RawSymmetric()
@@ -54,7 +54,7 @@ func (m *Moments) apart(q pair) bool {
 }
 
 // opened opens the bases of m that are apart in m and next, and fills in the others. It returns next
-// with what m needs of it.
+// with what m needs of it. m's numbers are about to change.
 func (m *Moments) opened(next *Moments) *Moments {
 	both := make([]bool, len(m.open))
 	some := false
@@ -72,5 +72,6 @@ func (m *Moments) opened(next *Moments) *Moments {
 	}
 	m.fill()
 	copy(m.open, both)
+	clear(m.known)
 	return next
 }

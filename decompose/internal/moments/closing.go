@@ -82,6 +82,7 @@ func (b *Chunk) centre(m *Moments) {
 		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
+	clear(m.known)
 	for _, q := range b.pairs {
 		if q.a == q.b {
 			m.open[q.a] = q.dimA > 1 && b.coded[b.panel.of[q.a]]

@@ -47,6 +47,7 @@ type Moments struct {
 
 	pairs []pair // the bases that meet
 	open  []bool // by basis: its products off the diagonal of XX are to be filled in (see apart.go)
+	known []bool // by basis: they were filled in, and nothing has changed since
 
 	into *mat.SymDense // where merge writes XX; nil: to XX itself
 }
@@ -72,6 +73,7 @@ func blank(l Layout, pairs []pair) *Moments {
 		low:        make([]float64, p),
 		lowR:       make([]float64, r),
 		open:       make([]bool, len(l.Bases)),
+		known:      make([]bool, len(l.Bases)),
 		XX:         &mat.SymDense{},
 		XR:         &mat.Dense{},
 		RR:         &mat.SymDense{},
@@ -92,6 +94,7 @@ func (m *Moments) reset() {
 		clear(v)
 	}
 	clear(m.open)
+	clear(m.known)
 	for _, z := range []interface{ Zero() }{m.XX, m.XR, m.RR} {
 		z.Zero()
 	}
@@ -160,6 +163,7 @@ func (m *Moments) merge(next *Moments) {
 		copy(m.low, next.low)
 		copy(m.lowR, next.lowR)
 		copy(m.open, next.open)
+		copy(m.known, next.known)
 		m.XX, m.XR, m.RR, m.R = clone(next.XX), cloneDense(next.XR), clone(next.RR), cloneTri(next.R)
 	default:
 		m.update(next)
@@ -317,7 +321,7 @@ func (m *Moments) cloneBut(xx *mat.SymDense) *Moments {
 	c.MeanR = slices.Clone(m.MeanR)
 	c.low = slices.Clone(m.low)
 	c.lowR = slices.Clone(m.lowR)
-	c.open = slices.Clone(m.open)
+	c.open, c.known = slices.Clone(m.open), slices.Clone(m.known)
 	c.XX, c.XR, c.RR, c.R = xx, cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
 	return &c
 }

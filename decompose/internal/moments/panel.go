@@ -353,7 +353,7 @@ func (p *panel) minus(x *mat.Dense, shift []float64) {
 		return
 	}
 	// Several rows at a time, for rows may be short.
-	step := len(shift) * max(1, 256/len(shift))
+	step := len(shift) * max(1, 1024/len(shift))
 	for len(p.shifts) < step {
 		p.shifts = append(p.shifts, 0)
 	}
