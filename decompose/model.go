@@ -39,8 +39,8 @@ type ReusingTerm interface {
 	EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error)
 }
 
-// ProductTerm may save work: EvalProduct is EvalSparseInto, but may
-// give a *design.Product.
+// ProductTerm may save work: EvalProduct is EvalSparseInto, with the same n x d columns, memory and errors, but
+// may leave them as a *design.Product, two bands that nobody has multiplied out yet.
 type ProductTerm interface {
 	ReusingTerm
 	EvalProduct(old design.Columns, b *data.Batch) (design.Columns, error)

@@ -187,7 +187,7 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 	n := b.Rows()
 	for i, t := range e.plan.terms {
 		if s, ok := t.(SparseTerm); ok {
-			x, err := e.evalSparse(s, e.x[i], b)
+			x, err := evalSparse(s, e.x[i], b)
 			if err != nil {
 				return nil, err
 			}
@@ -206,7 +206,7 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 	return e.x, nil
 }
 
-func (e *evaluator) evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {
+func evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {
 	if p, ok := s.(ProductTerm); ok {
 		return p.EvalProduct(old, b)
 	}

@@ -34,7 +34,7 @@ func (e *schur) groupsApart(m *mat.SymDense, start int) bool {
 	return !crossed.Load()
 }
 
-// times is m N. Between groups m.M has zeros, unless m is m.M.
+// times is m N. Of m.M what is between groups is not read, for it is 0; with m.G nil, m.M is taken as it is.
 func (e *schur) times(m linalg.Shifted, n *mat.Dense, start int) *mat.Dense {
 	if m.G == nil {
 		return product(linalg.Mirror(m.M), n)

@@ -7,9 +7,10 @@ import "github.com/pho-go/pho/design"
 
 // occupied are the rows of a band that are not 0.
 type occupied struct {
-	rows []int32
-	x    design.Banded
-	s    []float64 // their weights
+	rows   []int32
+	picked design.Picked
+	x      design.Columns // these rows, in the memory of picked
+	s      []float64      // their weights
 }
 
 // rowsOf are rows of two bases with their weights.
@@ -36,11 +37,10 @@ func (c *ScatterChunk) findOccupied(x []design.Columns, s []float64) {
 		if o.rows = design.Occupied(o.rows[:0], band); 2*len(o.rows) > len(s) {
 			continue
 		}
-		o.x = design.Banded{D: band.D, K: band.K, Cyclic: band.Cyclic, First: o.x.First[:0], Value: o.x.Value[:0]}
+		o.x, _ = o.picked.Of(band, o.rows)
 		o.s = o.s[:0]
 		for _, i := range o.rows {
-			o.x.First, o.s = append(o.x.First, band.First[i]), append(o.s, s[i])
-			o.x.Value = append(o.x.Value, band.Value[int(i)*band.K:][:band.K]...)
+			o.s = append(o.s, s[i])
 		}
 		c.few[u] = o
 	}
@@ -54,11 +54,11 @@ func (c *ScatterChunk) both(x []design.Columns, s []float64, u, v int) rowsOf {
 		return rowsOf{}
 	case a != nil:
 		if other, ok := c.picked.Of(x[v], a.rows); ok {
-			return rowsOf{&a.x, other, a.s}
+			return rowsOf{a.x, other, a.s}
 		}
 	case b != nil:
 		if other, ok := c.picked.Of(x[u], b.rows); ok {
-			return rowsOf{other, &b.x, b.s}
+			return rowsOf{other, b.x, b.s}
 		}
 	}
 	return rowsOf{x[u], x[v], s}

@@ -148,7 +148,7 @@ func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Den
 	for u, a := range x {
 		rows := rowsOf{a, a, s}
 		if few := c.few[u]; few != nil {
-			rows = rowsOf{&few.x, &few.x, few.s}
+			rows = rowsOf{few.x, few.x, few.s}
 		}
 		own := &c.out.own[u]
 		own.widen(design.Bandwidth(a))
