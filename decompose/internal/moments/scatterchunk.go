@@ -30,9 +30,6 @@ type ScatterChunk struct {
 	work    design.Work
 	to      []*mat.Dense
 	with    []design.Dense
-	few     []*occupied // by joined basis; nil: most of its rows are not 0
-	memory  []*occupied
-	picked  design.Picked
 }
 
 // NewScatterChunk is an empty chunk, of rows that come with so many numbers.
@@ -116,9 +113,7 @@ func (c *ScatterChunk) flush() error {
 	_, x, with, ones := p.rows()
 	for u, columns := range x {
 		switch columns := columns.(type) {
-		case *design.Sparse:
-			columns.Arrange()
-		case *design.Product:
+		case interface{ Arrange() }:
 			columns.Arrange()
 		case design.Dense:
 			if c.dense[u] {
@@ -143,16 +138,11 @@ func (c *ScatterChunk) flush() error {
 
 // products adds those of rows x with weights s.
 func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Dense) error {
-	c.findOccupied(x, s)
 	at := 0
 	for u, a := range x {
-		rows := rowsOf{a, a, s}
-		if few := c.few[u]; few != nil {
-			rows = rowsOf{few.x, few.x, few.s}
-		}
 		own := &c.out.own[u]
 		own.widen(design.Bandwidth(a))
-		if err := c.work.AddCross(matrix(own.general()), rows.a, rows.b, rows.s); err != nil {
+		if err := c.work.AddCross(matrix(own.general()), a, a, s); err != nil {
 			return err
 		}
 		sum := c.out.sum[c.panel.off[u]:c.panel.off[u+1]]
@@ -166,14 +156,11 @@ func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Den
 				c.to, c.with = append(c.to, to), append(c.with, b.(design.Dense))
 				continue
 			}
-			rows := c.both(x, s, u, v)
-			if len(rows.s) == 0 {
-				continue
-			}
+			first, second := a, b
 			if turned {
-				rows.a, rows.b = rows.b, rows.a
+				first, second = b, a
 			}
-			if err := c.work.AddCross(to, rows.a, rows.b, rows.s); err != nil {
+			if err := c.work.AddCross(to, first, second, s); err != nil {
 				return err
 			}
 		}
