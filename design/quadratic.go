@@ -67,25 +67,26 @@ func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, er
 //
 // with d the centred dense columns and s the raw entries of the others.
 type QuadraticWork struct {
-	of     *Quadratic
-	one    ofOne
-	band   bandWork
-	cells  cellsWork
-	lean   lean
-	thin   []bool // by basis: entry by entry
-	now    []bool // of the call at hand
-	ready  bool
-	at     []int // first column of each dense basis among the dense ones
-	panels []quadraticPanel
-	cross  *mat.Dense // row j: C[j, dense columns]
-	linear []float64  // -2 C m_s, of all columns; nil: m_s = 0
-	dense  []float64  // -2 C m_s of the dense columns
-	shift  float64    // m_s'C m_s
-	rows   []float64  // centred dense columns
-	means  []float64  // of the only basis that is dense, again and again
-	prod   []float64
-	dots   []float64 // of rows
-	width  int       // of rows
+	of      *Quadratic
+	one     ofOne
+	band    bandWork
+	cells   cellsWork
+	lean    lean
+	thin    []bool // by basis: entry by entry
+	now     []bool // of the call at hand
+	ready   bool
+	at      []int // first column of each dense basis among the dense ones
+	panels  []quadraticPanel
+	cross   *mat.Dense // row j: C[j, dense columns]
+	linear  []float64  // -2 C m_s, of all columns; nil: m_s = 0
+	dense   []float64  // -2 C m_s of the dense columns
+	shift   float64    // m_s'C m_s
+	rows    []float64  // centred dense columns,
+	centred []float64  // in this memory unless they are as they came
+	means   []float64  // of the only basis that is dense, again and again
+	prod    []float64
+	dots    []float64 // of rows
+	width   int       // of rows
 
 	// The columns and values of single entries: the first ones of all rows, the second ones and so
 	// on. Where codes are negative the last ones are 0.
@@ -147,21 +148,33 @@ func entriesIn(c Columns) int {
 	return d
 }
 
+// vector is how many numbers the kernels work on at once.
+const vector = 8
+
 // classify decides which bases go entry by entry, and prepares C for that. A product of
-// two entries takes as long as about eight of a vector's.
+// two entries takes as long as about eight of a vector's. Few codes go along with dense columns that leave
+// room in their last vector.
 func (k *QuadraticWork) classify(x []Columns) {
 	k.now = grown(k.now, len(x))
 	thin := k.now
 	clear(thin)
-	entries, columns := 0, 0
+	entries, columns, width := 0, 0, 0
 	for b, c := range x {
 		if e := entriesIn(c); 2*e < k.of.dims[b] {
 			thin[b] = true
 			entries, columns = entries+e, columns+k.of.dims[b]
+		} else {
+			width += k.of.dims[b]
 		}
 	}
 	if 4*entries*entries > columns*columns {
 		clear(thin)
+	}
+	for b, c := range x {
+		if _, codes := c.(*Codes); codes && thin[b] && k.of.dims[b] <= -width&(vector-1) {
+			thin[b] = false
+			width += k.of.dims[b]
+		}
 	}
 	b := k.chooseLean(x)
 	if k.ready && slices.Equal(thin, k.thin) && b == k.lean.basis {
