@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Weigh sets s to the weights of rows whose joined columns are x, those that are stored densely about the
@@ -126,9 +127,7 @@ func (c *ScatterChunk) flush() error {
 	if err := c.weigh(s, x, with.Slice(0, n, 0, numbers-1).(*mat.Dense)); err != nil {
 		return err
 	}
-	for _, v := range s {
-		c.out.total += v
-	}
+	c.out.total += kernel.Dot(s, p.w[:p.n]) // which are 1
 	if err := c.products(x, s, design.Dense{Dense: ones}); err != nil {
 		return err
 	}
