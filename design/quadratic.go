@@ -107,7 +107,7 @@ func (q *Quadratic) Work() *QuadraticWork { return &QuadraticWork{of: q} }
 
 // panelColumns is the width of a panel: wide enough for the kernels, narrow enough that
 // little more than a triangle is multiplied.
-const panelColumns = 64
+const panelColumns = 16
 
 // Rows sets dst (n) to the values at the n rows of x, one Columns for each basis.
 func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
