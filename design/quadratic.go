@@ -3,11 +3,13 @@ package design
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Quadratic computes (x - m)'C(x - m) for rows x of the columns of several bases side by
@@ -20,6 +22,11 @@ type Quadratic struct {
 	data   []float64  // of c,
 	stride int        // from row to row
 	mean   []float64
+
+	last struct { // see times
+		sync.Mutex
+		of, product []float64
+	}
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
@@ -56,6 +63,18 @@ func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, er
 		q.c.SetRawMatrix(blas64.General{Rows: p, Cols: p, Stride: q.stride, Data: q.data})
 	}
 	return q, nil
+}
+
+// times is C m, which goes through all of C: once for all goroutines with the same m.
+func (q *Quadratic) times(m []float64) []float64 {
+	q.last.Lock()
+	defer q.last.Unlock()
+	if !slices.Equal(m, q.last.of) {
+		product := make([]float64, len(m))
+		linalg.EachRow(len(m), func(i int) { product[i] = kernel.Dot(q.data[i*q.stride:][:len(m)], m) })
+		q.last.of, q.last.product = slices.Clone(m), product
+	}
+	return q.last.product
 }
 
 // QuadraticWork is the memory of one goroutine for a Quadratic.
@@ -207,11 +226,11 @@ func (k *QuadraticWork) prepare() {
 	}
 	k.linear, k.dense, k.shift, k.cross, k.means, k.cells.forms, k.cells.table = nil, nil, 0, nil, nil, nil, nil
 	if some {
-		var cm mat.VecDense
-		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
-		k.shift = mat.Dot(&cm, mat.NewVecDense(p, apart))
-		cm.ScaleVec(-2, &cm)
-		k.linear = cm.RawVector().Data
+		k.linear = slices.Clone(k.of.times(apart))
+		k.shift = kernel.Dot(k.linear, apart)
+		for j := range k.linear {
+			k.linear[j] *= -2
+		}
 		for _, j := range columns {
 			k.dense = append(k.dense, k.linear[j])
 		}
