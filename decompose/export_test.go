@@ -2,6 +2,8 @@ package decompose
 
 import (
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // MaxRowNorm is the largest row 1-norm of the first basis.
@@ -15,7 +17,9 @@ func (r *Result) Judge() { r.judge() }
 
 // MeanSquaredError is that of term j of predictor k.
 func (r *Result) MeanSquaredError(k, j int) float64 {
-	return r.Predictors[k].meanSquaredError(j, r.sum.Total().Predictor(k).Products)
+	return r.Predictors[k].meanSquaredError(j, func(v *mat.SymDense, terms ...int) float64 {
+		return linalg.TraceOfProduct(v, r.sum.Total().Predictor(k).Products(terms...))
+	})
 }
 
 // Covariances are those of predictor k's raw coefficients, of the projection and of the

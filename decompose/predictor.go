@@ -11,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // solver decomposes one predictor by the moments.
@@ -311,7 +312,9 @@ func (s *solver) verdicts(context.Context) error {
 	if s.hierarchy != nil {
 		d.judging.margins = s.nesting.Margins
 	}
-	d.judge(s.columns.Products)
+	d.judge(func(v *mat.SymDense, terms ...int) float64 {
+		return linalg.TraceOfProduct(v, s.columns.Products(terms...))
+	})
 	return nil
 }
 

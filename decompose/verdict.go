@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/pho-go/pho/internal/linalg"
 )
 
 const (
@@ -41,20 +39,19 @@ type judging struct {
 	of    map[string][]int // the terms of a feature
 }
 
-// products gives the centred X'WX of the raw columns of terms, one after the other.
-type products func(terms ...int) *mat.SymDense
+// trace is tr(v C), C being the centred X'WX of the raw columns of terms, one after the other.
+type trace func(v *mat.SymDense, terms ...int) float64
 
 // judge gives the verdicts again, after the covariance or the margins of terms, or the
 // convention of a predictor, have become others.
 func (r *Result) judge() {
-	total := r.sum.Total()
 	for k := range r.Predictors {
-		r.Predictors[k].judge(total.Predictor(k).Products)
+		r.Predictors[k].judge(func(v *mat.SymDense, terms ...int) float64 { return r.sum.Trace(v, k, terms...) })
 	}
 }
 
 // judge says of every term how far the rows determine it.
-func (d *Predictor) judge(x products) {
+func (d *Predictor) judge(x trace) {
 	if d.judging == nil {
 		return
 	}
@@ -151,12 +148,12 @@ func (d *Predictor) weakness(j int, se2 float64) string {
 // meanSquaredError is the weighted mean over the training rows of the squared standard
 // error of term j, tr(V C), V being the covariance of its coefficients and C that of its
 // columns; 0 where there are no standard errors.
-func (d *Predictor) meanSquaredError(j int, x products) float64 {
+func (d *Predictor) meanSquaredError(j int, x trace) float64 {
 	u, err := d.uncertainty(j)
 	if err != nil || u.cov == nil { // an error is of results that were read, which are not judged again
 		return 0
 	}
-	sum := linalg.TraceOfProduct(u.cov, x(u.pieces...)) / d.sumW
+	sum := x(u.cov, u.pieces...) / d.sumW
 	if !(sum > 0) { // NaN
 		return 0
 	}

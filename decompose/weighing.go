@@ -23,10 +23,11 @@ func (w *weighing) weigh(s []float64, x []design.Columns, with *mat.Dense) error
 	if err := w.form.Rows(w.h, x); err != nil { // phi times those of A^-1
 		return err
 	}
-	for i := range s {
-		row := with.RawRowView(i)
+	rows := with.RawMatrix()
+	for i, form := range w.h {
+		row := rows.Data[i*rows.Stride:][:2]
 		r, wi := row[0], row[1]
-		h := math.Max(wi*(of.constant+w.h[i]/of.phi), 0)
+		h := max(wi*(of.constant+form/of.phi), 0)
 		left := 1 - h
 		sum := 0.0
 		if left > 1e-9 { // nothing but rounding is left of the others
@@ -34,7 +35,7 @@ func (w *weighing) weigh(s []float64, x []design.Columns, with *mat.Dense) error
 			sum = v * v
 		}
 		if h > highLeverage {
-			sum = math.Max(sum, wi*of.phi*of.unit)
+			sum = max(sum, wi*of.phi*of.unit)
 			w.pin(x, i)
 		}
 		s[i] = sum

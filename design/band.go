@@ -21,6 +21,8 @@ type Work struct {
 	four     Banded           // rows of codesFours, the codes and values that go with them
 	codes    []int32
 	scales   []float64
+
+	picked picked
 }
 
 // Sizes of the tables of cells: maxCells bounds one that is cleared for every

@@ -35,6 +35,8 @@ type Banded struct {
 	Cyclic bool
 	First  []int32
 	Value  []float64
+
+	occupied, memory *occupied // nil unless Arrange found them; their memory
 }
 
 // Codes holds at most one entry in each row: Value[i] (1 if Value is nil) in

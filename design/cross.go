@@ -24,7 +24,8 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 	if err := conform(dst, a, b, w); err != nil {
 		return err
 	}
-	if n, _ := a.Dims(); n == 0 {
+	a, b, w, some := k.picked.withoutZeros(a, b, w)
+	if n, _ := a.Dims(); n == 0 || !some {
 		return nil
 	}
 	c := dst.RawMatrix()

@@ -205,18 +205,22 @@ func (k *Work) codesProduct(c blas64.General, a *Codes, b *Product, w []float64)
 	if runs > math.MaxInt32 {
 		return entriesEntries(c, k.entries(a, 0), k.entries(b, 1), w)
 	}
-	k.codes = slices.Grow(k.codes[:0], n*four)[:n*four]
-	factors := b.A.Value
-	if w != nil || a.Value != nil {
-		k.scales = slices.Grow(k.scales[:0], n*four)[:n*four]
+	k.codes = grown(k.codes, n*four)
+	factors, starts := b.A.Value, b.A.starts()
+	if f := k.factors(entriesOf(a), w); f != nil {
+		k.scales = grown(k.scales, n*four)
 		factors = k.scales
+		for i, f := range f {
+			to, from := (*[four]float64)(k.scales[four*i:]), (*[four]float64)(b.A.Value[four*i:])
+			to[0], to[1], to[2], to[3] = f*from[0], f*from[1], f*from[2], f*from[3]
+		}
 	}
 	for i, j := range a.Code {
 		first := b.A.First[i]
 		if int(j) >= a.D {
 			return indexError("coded", i, j, a.D)
 		}
-		if uint(first) >= uint(b.A.starts()) {
+		if uint(first) >= uint(starts) {
 			return b.A.fault(i)
 		}
 		at, step := int(j)*c.Stride+int(first)*b.B.D, b.B.D
@@ -225,14 +229,6 @@ func (k *Work) codesProduct(c blas64.General, a *Codes, b *Product, w []float64)
 		}
 		to := (*[four]int32)(k.codes[four*i:])
 		to[0], to[1], to[2], to[3] = int32(at), int32(at+step), int32(at+2*step), int32(at+3*step)
-	}
-	if w != nil || a.Value != nil {
-		for i := range n {
-			v := weight(w, i) * at(a.Value, i)
-			for l, u := range b.A.Value[four*i:][:four] {
-				k.scales[four*i+l] = v * u
-			}
-		}
 	}
 	for done := 0; ; done++ {
 		done += kernel.ScatterBand(c.Data, 1, runs, b.B.D, k.codes[done*four:], four, factors[done*four:], b.B.First[done:], b.B.Value[done*four:])

@@ -3,11 +3,13 @@ package design
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Quadratic computes (x - m)'C(x - m) for rows x of the columns of several bases side by
@@ -20,6 +22,11 @@ type Quadratic struct {
 	data   []float64  // of c,
 	stride int        // from row to row
 	mean   []float64
+
+	last struct { // see times
+		sync.Mutex
+		of, product []float64
+	}
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
@@ -58,6 +65,18 @@ func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, er
 	return q, nil
 }
 
+// times is C m, which goes through all of C: once for all goroutines with the same m.
+func (q *Quadratic) times(m []float64) []float64 {
+	q.last.Lock()
+	defer q.last.Unlock()
+	if !slices.Equal(m, q.last.of) {
+		product := make([]float64, len(m))
+		linalg.EachRow(len(m), func(i int) { product[i] = kernel.Dot(q.data[i*q.stride:][:len(m)], m) })
+		q.last.of, q.last.product = slices.Clone(m), product
+	}
+	return q.last.product
+}
+
 // QuadraticWork is the memory of one goroutine for a Quadratic.
 //
 // Columns that are dense, or so nearly that vectors win, are centred and multiplied as
@@ -67,25 +86,26 @@ func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, er
 //
 // with d the centred dense columns and s the raw entries of the others.
 type QuadraticWork struct {
-	of     *Quadratic
-	one    ofOne
-	band   bandWork
-	cells  cellsWork
-	lean   lean
-	thin   []bool // by basis: entry by entry
-	now    []bool // of the call at hand
-	ready  bool
-	at     []int // first column of each dense basis among the dense ones
-	panels []quadraticPanel
-	cross  *mat.Dense // row j: C[j, dense columns]
-	linear []float64  // -2 C m_s, of all columns; nil: m_s = 0
-	dense  []float64  // -2 C m_s of the dense columns
-	shift  float64    // m_s'C m_s
-	rows   []float64  // centred dense columns
-	means  []float64  // of the only basis that is dense, again and again
-	prod   []float64
-	dots   []float64 // of rows
-	width  int       // of rows
+	of      *Quadratic
+	one     ofOne
+	band    bandWork
+	cells   cellsWork
+	lean    lean
+	thin    []bool // by basis: entry by entry
+	now     []bool // of the call at hand
+	ready   bool
+	at      []int // first column of each dense basis among the dense ones
+	panels  []quadraticPanel
+	cross   *mat.Dense // row j: C[j, dense columns]
+	linear  []float64  // -2 C m_s, of all columns; nil: m_s = 0
+	dense   []float64  // -2 C m_s of the dense columns
+	shift   float64    // m_s'C m_s
+	rows    []float64  // centred dense columns,
+	centred []float64  // in this memory unless they are as they came
+	means   []float64  // of the only basis that is dense, again and again
+	prod    []float64
+	dots    []float64 // of rows
+	width   int       // of rows
 
 	// The columns and values of single entries: the first ones of all rows, the second ones and so
 	// on. Where codes are negative the last ones are 0.
@@ -106,7 +126,7 @@ func (q *Quadratic) Work() *QuadraticWork { return &QuadraticWork{of: q} }
 
 // panelColumns is the width of a panel: wide enough for the kernels, narrow enough that
 // little more than a triangle is multiplied.
-const panelColumns = 64
+const panelColumns = 16
 
 // Rows sets dst (n) to the values at the n rows of x, one Columns for each basis.
 func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
@@ -147,21 +167,33 @@ func entriesIn(c Columns) int {
 	return d
 }
 
+// vector is how many numbers the kernels work on at once.
+const vector = 8
+
 // classify decides which bases go entry by entry, and prepares C for that. A product of
-// two entries takes as long as about eight of a vector's.
+// two entries takes as long as about eight of a vector's. Few codes go along with dense columns that leave
+// room in their last vector.
 func (k *QuadraticWork) classify(x []Columns) {
 	k.now = grown(k.now, len(x))
 	thin := k.now
 	clear(thin)
-	entries, columns := 0, 0
+	entries, columns, width := 0, 0, 0
 	for b, c := range x {
 		if e := entriesIn(c); 2*e < k.of.dims[b] {
 			thin[b] = true
 			entries, columns = entries+e, columns+k.of.dims[b]
+		} else {
+			width += k.of.dims[b]
 		}
 	}
 	if 4*entries*entries > columns*columns {
 		clear(thin)
+	}
+	for b, c := range x {
+		if _, codes := c.(*Codes); codes && thin[b] && k.of.dims[b] <= -width&(vector-1) {
+			thin[b] = false
+			width += k.of.dims[b]
+		}
 	}
 	b := k.chooseLean(x)
 	if k.ready && slices.Equal(thin, k.thin) && b == k.lean.basis {
@@ -194,11 +226,11 @@ func (k *QuadraticWork) prepare() {
 	}
 	k.linear, k.dense, k.shift, k.cross, k.means, k.cells.forms, k.cells.table = nil, nil, 0, nil, nil, nil, nil
 	if some {
-		var cm mat.VecDense
-		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
-		k.shift = mat.Dot(&cm, mat.NewVecDense(p, apart))
-		cm.ScaleVec(-2, &cm)
-		k.linear = cm.RawVector().Data
+		k.linear = slices.Clone(k.of.times(apart))
+		k.shift = kernel.Dot(k.linear, apart)
+		for j := range k.linear {
+			k.linear[j] *= -2
+		}
 		for _, j := range columns {
 			k.dense = append(k.dense, k.linear[j])
 		}

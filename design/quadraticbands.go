@@ -1,10 +1,6 @@
 package design
 
-import (
-	"math"
-
-	"github.com/pho-go/pho/internal/kernel"
-)
+import "github.com/pho-go/pho/internal/kernel"
 
 // bandWork is what forms with cubic bands need.
 type bandWork struct {
@@ -12,7 +8,8 @@ type bandWork struct {
 	part  []float64 // of the form, at the rows
 	table []float64 // products of the rows' bands with C_sd
 	list  []formBand
-	count int // of the list
+	count int        // of the list
+	rows  []occupied // by basis: memory for bands that nobody arranged
 }
 
 // formBand are four entries of each row, which begin in a column of C. It may stand for several
@@ -21,8 +18,9 @@ type bandWork struct {
 type formBand struct {
 	first []int32
 	value []float64
-	some  []int32   // of each row: 1 if it has entries that are not 0, else 0; none before take asks
-	own   []float64 // memory for values of several bases
+	set   []uint64  // the rows that are not 0, as in occupied; nil: they may be all
+	own   []float64 // memory for values of several bases,
+	sets  []uint64  // and for their rows
 }
 
 // listBands lists the bands.
@@ -34,59 +32,64 @@ func (k *QuadraticWork) listBands(x []Columns) {
 			continue
 		}
 		start, own := int32(k.of.starts[b]), c.(*Banded)
-		if w.count > 0 && w.list[w.count-1].take(start, own) {
+		rows := w.rowsOf(b, own)
+		if w.count > 0 && w.list[w.count-1].take(start, own, rows) {
 			continue
 		}
 		if w.count == len(w.list) {
 			w.list = append(w.list, formBand{})
 		}
-		w.list[w.count].set(start, own)
+		w.list[w.count].put(start, own, rows)
 		w.count++
 	}
+}
+
+// rowsOf are the rows of basis b that are not 0; nil: all.
+func (w *bandWork) rowsOf(b int, x *Banded) *occupied {
+	if x.occupied != nil {
+		return x.occupied
+	}
+	for len(w.rows) <= b {
+		w.rows = append(w.rows, occupied{})
+	}
+	if o := &w.rows[b]; o.find(x) {
+		o.pick(x)
+		return o
+	}
+	return nil
 }
 
 // isBand tells whether basis b goes entry by entry, in cubic bands.
 func (k *QuadraticWork) isBand(b int, c Columns) bool { return k.thin[b] && straight(c) }
 
-func (f *formBand) set(start int32, x *Banded) {
-	f.first, f.some, f.value = grown(f.first, len(x.First)), f.some[:0], x.Value
+func (f *formBand) put(start int32, x *Banded, rows *occupied) {
+	f.first, f.value, f.set = grown(f.first, len(x.First)), x.Value, nil
 	for i, first := range x.First {
 		f.first[i] = start + first
 	}
+	if rows != nil {
+		f.sets = append(f.sets[:0], rows.set...)
+		f.set = f.sets
+	}
 }
 
-// take takes in x, unless a row has entries in both.
-func (f *formBand) take(start int32, x *Banded) bool {
-	if len(x.First) > 0 && some(f.value, 0)&some(x.Value, 0) != 0 { // as of most bases
+// take takes in x, unless a row may have entries in both.
+func (f *formBand) take(start int32, x *Banded, rows *occupied) bool {
+	if f.set == nil || rows == nil || !apart(f.set, rows.set) {
 		return false
 	}
-	for i := len(f.some); i < len(f.first); i++ {
-		f.some = append(f.some, some(f.value, i))
+	if len(f.own) == 0 || &f.value[0] != &f.own[0] {
+		f.own = append(f.own[:0], f.value...)
+		f.value = f.own
 	}
-	both := int32(0)
-	for i := range x.First {
-		both |= f.some[i] & some(x.Value, i)
+	for l, i := range rows.rows {
+		f.first[i] = start + rows.band.First[l]
+		*(*[kernel.Band]float64)(f.own[kernel.Band*i:]) = *(*[kernel.Band]float64)(rows.band.Value[kernel.Band*l:])
 	}
-	if both != 0 {
-		return false
-	}
-	f.own = grown(f.own, len(x.Value))
-	kernel.Add(f.own, f.value, x.Value)
-	f.value = f.own
-	for i, first := range x.First {
-		s := some(x.Value, i)
-		f.first[i] += s * (start + first - f.first[i])
-		f.some[i] |= s
+	for i, word := range rows.set {
+		f.set[i] |= word
 	}
 	return true
-}
-
-// some is 1 if one of row i's entries is not 0, else 0, without a branch: nobody could tell
-// beforehand which rows are of a factor's level.
-func some(value []float64, i int) int32 {
-	v := (*[4]float64)(value[4*i:])
-	bits := (math.Float64bits(v[0]) | math.Float64bits(v[1]) | math.Float64bits(v[2]) | math.Float64bits(v[3])) << 1 // no signs
-	return int32((bits | -bits) >> 63)
 }
 
 // ones are n of them.

@@ -14,7 +14,11 @@ func (k *QuadraticWork) fill(x []Columns, n int) {
 			k.singles += entriesIn(c)
 		}
 	}
-	k.rows = grown(k.rows, n*k.width)
+	asTheyAre := k.uncentred(x)
+	if k.rows = asTheyAre; asTheyAre == nil {
+		k.centred = grown(k.centred, n*k.width)
+		k.rows = k.centred
+	}
 	if k.singles > 0 {
 		k.index, k.value, k.count = grown(k.index, n*k.singles), grown(k.value, n*k.singles), grown(k.count, n)
 		clear(k.index)
@@ -25,6 +29,7 @@ func (k *QuadraticWork) fill(x []Columns, n int) {
 		start := k.of.starts[b]
 		switch {
 		case b == k.cells.basis: // see addCells
+		case !k.thin[b] && asTheyAre != nil: // they are there
 		case !k.thin[b]:
 			k.fillDense(c, start, k.at[b], n)
 		case straight(c): // listed
@@ -40,11 +45,35 @@ func straight(c Columns) bool {
 	return ok && b.K == 4 && !b.Cyclic
 }
 
+// uncentred are the rows of the dense columns where they are, if these are of one basis and about 0; else nil.
+func (k *QuadraticWork) uncentred(x []Columns) []float64 {
+	for b, c := range x {
+		if k.thin[b] {
+			continue
+		}
+		c, ok := c.(Dense)
+		if !ok || k.of.dims[b] != k.width || c.RawMatrix().Stride != k.width || !zeros(k.of.mean[k.of.starts[b]:k.of.starts[b+1]]) {
+			return nil
+		}
+		return c.RawMatrix().Data
+	}
+	return nil
+}
+
+func zeros(v []float64) bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
 	_, d := c.Dims()
 	mean := k.of.mean[start : start+d]
 	if c, ok := c.(Dense); ok {
-		m := c.RawMatrix()
+		m, none := c.RawMatrix(), zeros(mean)
 		if d == k.width && d == m.Stride {
 			k.centre(k.rows[:n*d], m.Data[:n*d], mean)
 			return
@@ -53,6 +82,10 @@ func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
 			to, from := k.rows[i*k.width+at:][:d], m.Data[i*m.Stride:][:d]
 			if d == 1 { // a call for each number would take longer
 				to[0] = from[0] - mean[0]
+				continue
+			}
+			if none {
+				copy(to, from)
 				continue
 			}
 			kernel.Sub(to, from, mean)
@@ -64,6 +97,14 @@ func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
 		for j, m := range mean {
 			row[j] = -m
 		}
+	}
+	if c, ok := c.(*Codes); ok {
+		for i, j := range c.Code {
+			if j >= 0 {
+				k.rows[i*k.width+at+int(j)] += weight(c.Value, i)
+			}
+		}
+		return
 	}
 	_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+at+j] += v }) // checked by Rows
 }

@@ -79,8 +79,7 @@ func (q *Quadratic) atCodes() []float64 {
 // linear is -2 C m and m'C m.
 func (q *Quadratic) linear() (linear []float64, shift float64) {
 	linear = make([]float64, len(q.mean))
-	for j := range linear {
-		v := kernel.Dot(q.c.RawRowView(j), q.mean)
+	for j, v := range q.times(q.mean) {
 		linear[j] = -2 * v
 		shift += v * q.mean[j]
 	}

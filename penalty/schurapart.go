@@ -47,8 +47,10 @@ func (e *schur) times(m linalg.Shifted, n *mat.Dense, start int) *mat.Dense {
 			others = append(others, j)
 		}
 	}
-	out := mat.NewDense(p, q, nil)
-	if len(others) > 0 {
+	var out *mat.Dense
+	if len(others) == 0 {
+		out = mat.NewDense(p, q, nil)
+	} else {
 		left, of := mat.NewDense(len(others), p, nil), mat.NewDense(len(others), q, nil)
 		for l, j := range others {
 			of.SetRow(l, n.RawRowView(j))
@@ -58,7 +60,7 @@ func (e *schur) times(m linalg.Shifted, n *mat.Dense, start int) *mat.Dense {
 			}
 			copy(row[j:], raw.Data[j*raw.Stride+j:])
 		}
-		out = product(transposed(left), of)
+		out = linalg.TransTimes(left, of)
 		back := product(left.Slice(0, len(others), start, end).(*mat.Dense), n.Slice(start, end, 0, q).(*mat.Dense))
 		for l, j := range others {
 			kernel.Add(out.RawRowView(j), out.RawRowView(j), back.RawRowView(l))
@@ -101,7 +103,15 @@ func (e *schur) aroundApart(m *mat.SymDense, start int) {
 		own.Mul(dm, d)
 		blocks = append(blocks, own.RawMatrix().Data...)
 	}
-	linalg.EachRow(raw.N, func(i int) { clear(raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]) })
+	end := start + e.n()
+	for i := range raw.N {
+		row := raw.Data[i*raw.Stride : i*raw.Stride+raw.N]
+		if start <= i && i < end { // up to end 0, but for the groups
+			clear(row[end:])
+		} else {
+			clear(row[i:])
+		}
+	}
 	for g := range e.at {
 		lo, hi := e.group(g)
 		for _, a := range e.column[lo:hi] {

@@ -62,7 +62,7 @@ func (s *Sandwich) Around(m linalg.Shifted) *mat.SymDense {
 		m = linalg.Shifted{M: m.Sum()}
 	}
 	mn := e.times(m, n, s.start)
-	nmn, d := product(transposed(n), mn), e.timesD(mn, s.start)
+	nmn, d := linalg.TransTimes(n, mn), e.timesD(mn, s.start)
 	if m.G == nil {
 		out := e.aroundGroups(m.M, s.start)
 		e.addOuter(out, n, d, nmn, nil, nil)
@@ -153,14 +153,14 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense, g, c []float
 		q++ // -g and c are further columns of U and N
 	}
 	unu := mat.NewDense(3*q, rows, nil) // U', N', U'
-	for i, x := range []*mat.Dense{u, n, u} {
-		transposeInto(unu.RawMatrix().Data[i*q*rows:], x)
-	}
+	raw := unu.RawMatrix().Data
+	transposeInto(raw, u)
+	transposeInto(raw[q*rows:], n)
 	if g != nil {
 		kernel.Axpy(unu.RawRowView(q-1), g, -1)
 		copy(unu.RawRowView(2*q-1), c)
-		kernel.Axpy(unu.RawRowView(3*q-1), g, -1)
 	}
+	copy(raw[2*q*rows:], raw[:q*rows])
 	linalg.AddSymmetric(out, unu.Slice(0, 2*q, 0, rows).(*mat.Dense), unu.Slice(q, 3*q, 0, rows).(*mat.Dense))
 }
 

@@ -191,7 +191,7 @@ func TestProducts(t *testing.T) {
 	var want mat.Dense
 	want.Mul(a, b)
 	for name, got := range map[string]*mat.Dense{
-		"a b": Product(a, b), "a b'": ProductTrans(a, mat.DenseCopyOf(b.T())),
+		"a b": Product(a, b), "a b'": ProductTrans(a, mat.DenseCopyOf(b.T())), "(a')'b": TransTimes(mat.DenseCopyOf(a.T()), b),
 		"any": Times(a.T().T(), b), "transposed": mat.DenseCopyOf(Times(b.T(), a.T()).T()),
 	} {
 		if !mat.EqualApprox(got, &want, 1e-12) {
@@ -213,7 +213,7 @@ func TestWorkersOfProducts(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	results := func() []mat.Matrix {
 		s, x := gram(300, 3), random(400, 300, 5)
-		out := []mat.Matrix{Product(x, mat.DenseCopyOf(s)), Around(Mirror(s), blockSets()[2])}
+		out := []mat.Matrix{Product(x, mat.DenseCopyOf(s)), TransTimes(x, x), Around(Mirror(s), blockSets()[2])}
 		AddGram(s, x)
 		Congruence(s, blockSets()[2], true)
 		return append(out, s)

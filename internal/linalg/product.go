@@ -55,6 +55,19 @@ func rowsTimes(c, a blas64.General, w *kernel.Weights[float64]) {
 	})
 }
 
+// TransTimes is a'b.
+func TransTimes(a, b *mat.Dense) *mat.Dense {
+	const columns = 128 // of a, at once
+	left, right := a.RawMatrix(), b.RawMatrix()
+	out := mat.NewDense(left.Cols, right.Cols, kernel.Zeros[float64](left.Cols*right.Cols))
+	to := out.RawMatrix().Data
+	parallel((left.Cols+columns-1)/columns, left.Rows*left.Cols*right.Cols, func(first, end int) {
+		lo, hi := first*columns, min(end*columns, left.Cols)
+		kernel.AddCross(to[lo*right.Cols:], right.Cols, left.Data[lo:], left.Stride, hi-lo, right.Data, right.Stride, right.Cols, left.Rows, nil)
+	})
+	return out
+}
+
 // Compact is x's rows without gaps: its own memory if it has none.
 func Compact(x *mat.Dense) []float64 {
 	raw := x.RawMatrix()

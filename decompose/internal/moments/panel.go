@@ -387,7 +387,7 @@ func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense, ones *m
 		case *design.Product:
 			x[a] = c.First(p.n)
 		case *design.Banded:
-			x[a] = &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[:p.n], Value: c.Value[:p.n*c.K]}
+			x[a] = c.Leading(p.n)
 		case *design.Codes:
 			s := &design.Codes{D: c.D, Code: c.Code[:p.n]}
 			if c.Value != nil {

@@ -233,11 +233,11 @@ func (s *Scatter) About(f *Frame, unit float64) (xx linalg.Shifted, x []float64,
 	at, i := 0, 0
 	for a := range s.own {
 		b := &s.own[a]
-		b.each(func(i, from int, row []float64) { copy(raw.Data[(at+i)*p+at+i:], row[i-from:]) })
+		b.each(func(i, from int, row []float64) { kernel.Axpy(raw.Data[(at+i)*p+at+i:], row[i-from:], unit) })
 		to := at + b.n
 		for ; i < len(s.cross) && to < p; i++ {
 			r := &s.cross[i]
-			r.copyTo(raw.Data[at*p+to:], p)
+			r.addTo(raw.Data[at*p+to:], p, unit)
 			to += r.cols
 		}
 		at += b.n
@@ -247,28 +247,22 @@ func (s *Scatter) About(f *Frame, unit float64) (xx linalg.Shifted, x []float64,
 		x[j] = unit * (v - s.total*shift[j])
 		xx.G[j] = unit * (v - s.total*shift[j]/2)
 	}
-	linalg.EachRow(p, func(i int) {
-		row := raw.Data[i*p+i : (i+1)*p]
-		for j := range row {
-			row[j] *= unit
-		}
-	})
 	return xx, x, unit * s.total
 }
 
-// copyTo writes r to rows that are stride apart.
-func (r *oblong) copyTo(dst []float64, stride int) {
+// addTo adds unit r to rows that are stride apart.
+func (r *oblong) addTo(dst []float64, stride int, unit float64) {
 	if r.data == nil {
 		return
 	}
 	for i := range r.rows {
 		to := dst[i*stride:][:r.cols]
 		if !r.turned {
-			copy(to, r.data[i*r.cols:])
+			kernel.Axpy(to, r.data[i*r.cols:][:r.cols], unit)
 			continue
 		}
 		for j := range to {
-			to[j] = r.data[j*r.rows+i]
+			to[j] += unit * r.data[j*r.rows+i]
 		}
 	}
 }

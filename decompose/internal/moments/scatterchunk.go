@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Weigh sets s to the weights of rows whose joined columns are x, those that are stored densely about the
@@ -30,9 +31,6 @@ type ScatterChunk struct {
 	work    design.Work
 	to      []*mat.Dense
 	with    []design.Dense
-	few     []*occupied // by joined basis; nil: most of its rows are not 0
-	memory  []*occupied
-	picked  design.Picked
 }
 
 // NewScatterChunk is an empty chunk, of rows that come with so many numbers.
@@ -116,9 +114,7 @@ func (c *ScatterChunk) flush() error {
 	_, x, with, ones := p.rows()
 	for u, columns := range x {
 		switch columns := columns.(type) {
-		case *design.Sparse:
-			columns.Arrange()
-		case *design.Product:
+		case interface{ Arrange() }:
 			columns.Arrange()
 		case design.Dense:
 			if c.dense[u] {
@@ -131,9 +127,7 @@ func (c *ScatterChunk) flush() error {
 	if err := c.weigh(s, x, with.Slice(0, n, 0, numbers-1).(*mat.Dense)); err != nil {
 		return err
 	}
-	for _, v := range s {
-		c.out.total += v
-	}
+	c.out.total += kernel.Dot(s, p.w[:p.n]) // which are 1
 	if err := c.products(x, s, design.Dense{Dense: ones}); err != nil {
 		return err
 	}
@@ -143,16 +137,11 @@ func (c *ScatterChunk) flush() error {
 
 // products adds those of rows x with weights s.
 func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Dense) error {
-	c.findOccupied(x, s)
 	at := 0
 	for u, a := range x {
-		rows := rowsOf{a, a, s}
-		if few := c.few[u]; few != nil {
-			rows = rowsOf{few.x, few.x, few.s}
-		}
 		own := &c.out.own[u]
 		own.widen(design.Bandwidth(a))
-		if err := c.work.AddCross(matrix(own.general()), rows.a, rows.b, rows.s); err != nil {
+		if err := c.work.AddCross(matrix(own.general()), a, a, s); err != nil {
 			return err
 		}
 		sum := c.out.sum[c.panel.off[u]:c.panel.off[u+1]]
@@ -166,14 +155,11 @@ func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Den
 				c.to, c.with = append(c.to, to), append(c.with, b.(design.Dense))
 				continue
 			}
-			rows := c.both(x, s, u, v)
-			if len(rows.s) == 0 {
-				continue
-			}
+			first, second := a, b
 			if turned {
-				rows.a, rows.b = rows.b, rows.a
+				first, second = b, a
 			}
-			if err := c.work.AddCross(to, rows.a, rows.b, rows.s); err != nil {
+			if err := c.work.AddCross(to, first, second, s); err != nil {
 				return err
 			}
 		}

@@ -3,9 +3,12 @@ package moments_test
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
@@ -109,6 +112,37 @@ func TestTotalAgreesWithOnePass(t *testing.T) {
 	leaves := s.leaves(t, 256)
 	if d := difference(sum(t, s.layout, leaves, 0, len(leaves)).Total(), whole); d > 1e-12 {
 		t.Errorf("total and one pass differ by %.1e", d)
+	}
+}
+
+// TestTraceOfSums: the trace is that of the products of all rows.
+func TestTraceOfSums(t *testing.T) {
+	s := awkward(3000, true, 22)
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, factor := range []bool{false, true} {
+		s.layout.Factor = factor
+		leaves := s.leaves(t, 256)
+		all := sum(t, s.layout, leaves, 0, len(leaves))
+		for k, bases := range s.layout.Predictors {
+			for _, some := range [][]int{{0}, {len(bases) - 1}, {len(bases) - 1, 0}} {
+				c := all.Total().Predictor(k).Products(some...)
+				n := c.SymmetricDim()
+				v, want := mat.NewSymDense(n, nil), 0.0
+				for i := range n {
+					for j := i; j < n; j++ {
+						v.SetSym(i, j, random.NormFloat64())
+					}
+				}
+				for i := range n {
+					for j := range n {
+						want += v.At(i, j) * c.At(i, j)
+					}
+				}
+				if got := all.Trace(v, k, some...); math.Abs(got-want) > 1e-11*mat.Norm(v, 2)*mat.Norm(c, 2) {
+					t.Errorf("factor %t, predictor %d, bases %v: trace %.17g, of all products %.17g", factor, k, some, got, want)
+				}
+			}
+		}
 	}
 }
 
