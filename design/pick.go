@@ -13,20 +13,21 @@ type Picked struct {
 	dense  []float64
 }
 
-// Occupied are the rows of x that are not 0, in the memory of rows. Of bands of other than four
-// entries, all.
-func Occupied(rows []int32, x *Banded) []int32 {
+// Occupied are the rows of x that are not 0, in the memory of rows, where they are at most so many; false: they are
+// more, or x has other than four entries in a row.
+func Occupied(rows []int32, x *Banded, most int) ([]int32, bool) {
+	if !cubic(x) {
+		return rows[:0], false
+	}
 	rows = grown(rows, len(x.First))
 	n := 0
 	for i := range rows {
 		rows[n] = int32(i)
-		if cubic(x) {
-			n += int(some(x.Value, i))
-		} else {
-			n++
+		if n += int(some(x.Value, i)); n > most {
+			return rows[:0], false
 		}
 	}
-	return rows[:n]
+	return rows[:n], true
 }
 
 // Of are these rows of x, valid until the next call; false: they are not picked from such columns.

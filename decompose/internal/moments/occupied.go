@@ -34,7 +34,7 @@ func (c *ScatterChunk) findOccupied(x []design.Columns, s []float64) {
 			c.memory[u] = &occupied{}
 		}
 		o := c.memory[u]
-		if o.rows = design.Occupied(o.rows[:0], band); 2*len(o.rows) > len(s) {
+		if o.rows, ok = design.Occupied(o.rows[:0], band, len(s)/2); !ok {
 			continue
 		}
 		o.x, _ = o.picked.Of(band, o.rows)
