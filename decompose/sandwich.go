@@ -79,8 +79,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		for j := range d.Terms {
 			t := &d.Terms[j]
 			t.PinnedRows = 0
-			_, sparse := t.term.(SparseTerm)
-			s.frame.Dims, s.frame.Dense = append(s.frame.Dims, len(t.Alpha)), append(s.frame.Dense, !sparse && p.cluster == "") // clusters need no products
+			s.frame.Dims, s.frame.Dense = append(s.frame.Dims, len(t.Alpha)), append(s.frame.Dense, filled(t.term) && p.cluster == "") // clusters need no products
 		}
 		s.spare = make(chan *moments.Scatter, maxSpareSums)
 		var err error
@@ -94,6 +93,13 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		return nil, nil
 	}
 	return p, nil
+}
+
+// filled tells whether a row of the term's columns has few zeros, or one column. A SparseTerm may be such: those
+// of a single column or of a network's tap are where the batch has them.
+func filled(t Term) bool {
+	_, sparse := t.(SparseTerm)
+	return !sparse || t.Dim() == 1 || t.Kind() == Learned
 }
 
 // maxSpareSums is how many sums are kept for chunks to come: as many as one may make free.

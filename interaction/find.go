@@ -54,7 +54,7 @@ func (v *Ranking) find(r *decompose.Result, k int) *finding {
 		f.fit = fitOf(l.functions, p, f.steps)
 		left = f.fit.leaves(&rows.values, rows.r[k])
 		t = newTables(len(v.scales)*(len(v.scales)-1)/2, 1, rows.w != nil)
-		t.rows(rows.codes, rows.w, [][]float64{left})
+		t.rows(rows.codes, rows.w, [][]float64{left}, make([]sum, rows.rows()))
 	}
 	return f
 }

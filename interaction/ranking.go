@@ -165,7 +165,9 @@ func (v *Ranking) Map(p *decompose.Parts) (any, error) {
 	}
 	if n := len(v.scales); n > 1 {
 		s.tables = v.spare.newTables(n*(n-1)/2, len(r), w != nil)
-		s.tables.rows(rows.codes, w, r)
+		each := v.spare.newSums(p.Batch.Rows())
+		s.tables.rows(rows.codes, w, r, each)
+		v.spare.takeSums(each)
 		s.kept = keptOf(v.scales, v.drawn(p.Batch, w), rows, w, r)
 	}
 	return s, nil

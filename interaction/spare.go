@@ -1,12 +1,16 @@
 package interaction
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // spare is the memory of tables that were added to others, to be used for other chunks:
-// those of many pairs are megabytes. A nil spare takes none.
+// those of many pairs are megabytes; and that of what rows add to them. A nil spare takes none.
 type spare struct {
 	lock   sync.Mutex
 	tables []*tables
+	sums   [][]sum
 }
 
 // newTables are tables of no rows.
@@ -30,4 +34,22 @@ func (s *spare) takeTables(t *tables) {
 		defer s.lock.Unlock()
 		s.tables = append(s.tables, t)
 	}
+}
+
+// newSums are n sums, of whatever was in their memory.
+func (s *spare) newSums(n int) []sum {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	var own []sum
+	if last := len(s.sums) - 1; last >= 0 {
+		own, s.sums = s.sums[last], s.sums[:last]
+	}
+	return slices.Grow(own[:0], n)[:n]
+}
+
+// takeSums takes those that nobody needs.
+func (s *spare) takeSums(own []sum) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.sums = append(s.sums, own)
 }

@@ -89,10 +89,9 @@ func (t *tables) clear() {
 }
 
 // rows adds rows whose columns have these bins; w nil: ones. r holds the remainder of each
-// predictor.
-func (t *tables) rows(codes [][]uint8, w []float64, r [][]float64) {
-	n, threes := len(codes[0]), threesOf(len(codes))
-	x, square := make([]sum, n), []float64(nil)
+// predictor, and x is memory for a sum of each row.
+func (t *tables) rows(codes [][]uint8, w []float64, r [][]float64, x []sum) {
+	n, threes, square := len(codes[0]), threesOf(len(codes)), []float64(nil)
 	if t.square != nil {
 		square = make([]float64, n)
 	}

@@ -60,7 +60,7 @@ func TestTablesAreSumsOverRows(t *testing.T) {
 				if weighted {
 					some = w[lo:hi]
 				}
-				got.rows(cut(codes, lo, hi), some, cut(r, lo, hi))
+				got.rows(cut(codes, lo, hi), some, cut(r, lo, hi), slices.Repeat([]sum{{math.NaN(), 1, 1}}, hi-lo))
 			}
 			for i := range rows {
 				wi := 1.0

@@ -48,11 +48,12 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, inFiles(err, in.paths)
 	}
 	o.Visitors = summing(ctx, made, o, d)
-	r, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.contributions, d.id)
+	r, onDisk, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.contributions, d.id)
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}
+	defer func() { _ = onDisk() }() // before the directory is discarded
 	// Nobody reads rows any more. The system takes their memory back while one processor makes the
 	// report; at the process' end whoever called would wait for that.
 	made.Rows.Limit(0)
@@ -62,6 +63,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	log.later(bareColumns(r, made.Graph.Columns()))
 	if err := d.write(ctx, dir, request, made, r); err != nil {
+		return nil, err
+	}
+	if err := onDisk(); err != nil {
 		return nil, err
 	}
 	if err := writeRun(dir, started, o.Goroutines(0), d.network.kernels(), s.args); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/pho-go/pho/data/files"
@@ -24,16 +25,17 @@ import (
 const noContributions = "none"
 
 // decomposeInto runs the passes, writing contributions as they come, with further visitors
-// behind them. id names the column that names rows there, "" none. Without contributions the
+// behind them. id names the column that names rows there, "" none. The contributions go to the disk, which takes
+// its time, while whoever calls goes on: onDisk waits for that. Without contributions the
 // result holds no rows of the data either: no examples, and no sample of features' values.
-func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, format, id string) (*decompose.Result, error) {
+func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, format, id string) (r *decompose.Result, onDisk func() error, err error) {
 	if format == noContributions {
 		r, err := decompose.Decompose(ctx, m, src, o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		withoutRows(r)
-		return r, nil
+		return r, func() error { return nil }, nil
 	}
 	name := resultdir.Contributions
 	if format == "parquet" {
@@ -41,39 +43,52 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 	}
 	file, err := os.Create(dir.Path(name))
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
+		return nil, nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
 	}
-	defer file.Close()
-	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src)).WithID(id)
+	kept := &stored{file: file, unfollow: durable.Follow(ctx, file)}
+	onDisk = sync.OnceValue(kept.close)
+	defer func() {
+		if err != nil {
+			_ = onDisk()
+		}
+	}()
+	kept.Visitor = report.NewContributions(file, totalRows(src)).WithID(id)
 	if format == "parquet" {
 		writer := newParquetContributions(file, totalRows(src))
 		writer.id = id
 		defer func() { _ = writer.stop() }() // of a pass that ended early
-		contributions = writer
+		kept.Visitor = writer
 	}
-	defer durable.Follow(ctx, file)()
-	kept := &stored{Visitor: contributions, file: file, outcome: make(chan error, 1)}
 	o.Visitors = append([]decompose.Visitor{kept}, o.Visitors...)
-	r, err := decompose.Decompose(ctx, m, src, o)
-	if err != nil {
-		return nil, err
-	}
-	return r, errors.Join(<-kept.outcome, file.Close())
+	r, err = decompose.Decompose(ctx, m, src, o)
+	return r, onDisk, err
 }
 
-// stored is a visitor whose file goes to the disk, which takes its time, while those behind it end.
+// stored is a visitor whose file goes to the disk while those behind it end.
 type stored struct {
 	decompose.Visitor
-	file    *os.File
-	outcome chan error // of the file's Sync, of End without an error
+	file     *os.File
+	unfollow func()
+	synced   chan error // of the file's Sync; nil: it did not end
 }
 
 func (s *stored) End(r *decompose.Result) error {
 	if err := s.Visitor.End(r); err != nil {
 		return err
 	}
-	go func() { s.outcome <- s.file.Sync() }()
+	s.synced = make(chan error, 1)
+	go func() { s.synced <- s.file.Sync() }()
 	return nil
+}
+
+// close waits until the file is on the disk, if its rows are all there.
+func (s *stored) close() error {
+	s.unfollow()
+	var err error
+	if s.synced != nil {
+		err = <-s.synced
+	}
+	return errors.Join(err, s.file.Close())
 }
 
 // summing are the visitors of the last pass whose outcomes add up.
