@@ -39,6 +39,7 @@ func (u *Unfinished) WriteFile(path string, write func(*os.File) error) error {
 		return fmt.Errorf("%q cannot be written: %w", path, Reason(err))
 	}
 	u.Add(temp, func() { _ = os.Remove(temp) })
+	defer forgetReplaced(target)()
 	claim(f) // a run that comes between finds an empty file: the rename below then fails
 	if err := Finish(f, write); err != nil {
 		_ = os.Remove(temp)
