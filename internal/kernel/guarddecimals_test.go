@@ -27,7 +27,7 @@ func decimalCases(check func(string, func(*guards))) {
 				for i := range powers {
 					powers[i] = [2]uint64{g.rng.Uint64(), g.rng.Uint64()}
 				}
-				WriteDecimals(place[byte](g, n*DecimalRoom), v, (*PowersOfTen)(unsafe.Pointer(&powers[0])))
+				WriteDecimals(place[byte](g, n*DecimalRoom), v, place[byte](g, n), (*PowersOfTen)(unsafe.Pointer(&powers[0])))
 			})
 		}
 	}
