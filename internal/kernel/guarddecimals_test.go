@@ -22,6 +22,9 @@ func decimalCases(check func(string, func(*guards))) {
 					if any && g.rng.IntN(4) == 0 {
 						v[i] = math.Float64frombits(g.rng.Uint64())
 					}
+					if any && g.rng.IntN(4) == 0 { // where the table begins or ends
+						v[i] = math.Ldexp(v[i], []int{-158, 252}[g.rng.IntN(2)]-32+g.rng.IntN(64))
+					}
 				}
 				powers := place[[2]uint64](g, len(PowersOfTen{}))
 				for i := range powers {
