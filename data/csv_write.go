@@ -111,20 +111,18 @@ func appendRows(text []byte, b *Batch, columns []string) ([]byte, error) {
 			return text, err
 		}
 	}
-	var cells []float64 // one behind the other that hold numbers
+	var cells decimal.Cells
 	for i := range b.Rows() {
 		for j, v := range numbers {
 			if v != nil {
-				cells = append(cells, v[i])
+				cells.Add(v[i])
 				continue
 			}
-			text, cells = decimal.AppendAll(text, cells), cells[:0]
-			text = append(AppendCell(text, levels[j].Levels[levels[j].Index[i]]), ',')
+			text = append(AppendCell(cells.AppendTo(text), levels[j].Levels[levels[j].Index[i]]), ',')
 		}
-		text, cells = decimal.AppendAll(text, cells), cells[:0]
-		text[len(text)-1] = '\n'
+		text = cells.EndLine(text)
 	}
-	return text, nil
+	return cells.AppendTo(text), nil
 }
 
 // AppendCell appends a cell of text as CSV has it, in quotes where it needs them.

@@ -27,6 +27,7 @@ func TestWriteCSVReadsBack(t *testing.T) {
 	check(t, table.AddNumeric("x", x))
 	check(t, table.AddNumeric("whole, all", whole))
 	check(t, table.AddText("name", names))
+	check(t, table.AddNumeric("last", x))
 	columns := table.Schema().Names()
 	var first []byte
 	for workers := range 4 {

@@ -153,48 +153,47 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 			return nil, c.wrap(err)
 		}
 	}
-	intercepts := make([][]byte, len(p.Predictors))
-	for k := range intercepts {
-		intercepts[k] = append(decimal.Append(nil, p.Predictors[k].Intercept), ',')
-	}
-	var cells []float64
+	var cells decimal.Cells
 	for i := range n {
+		if l.next < p.Batch.Row(i) {
+			l.text = cells.AppendTo(l.text)
+		}
 		for ; l.next < p.Batch.Row(i); l.next++ {
 			l.text = append(l.text, c.empty...)
 		}
 		if id != nil {
-			l.text = append(data.AppendCell(l.text, id(i)), ',')
+			l.text = append(data.AppendCell(cells.AppendTo(l.text), id(i)), ',')
 		}
-		l.text, cells = appendRow(l.text, p, i, intercepts, cells)
+		l.text = appendRow(l.text, p, i, &cells)
 		l.next++
 	}
+	l.text = cells.AppendTo(l.text)
 	return l, nil
 }
 
-// appendRow appends the line of row i; intercepts are the predictors' as text, and cells memory for numbers, which it returns.
-func appendRow(text []byte, p *decompose.Parts, i int, intercepts [][]byte, cells []float64) ([]byte, []float64) {
+// appendRow appends the line of row i to text and the cells that wait.
+func appendRow(text []byte, p *decompose.Parts, i int, cells *decimal.Cells) []byte {
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
-		text, cells = append(text, intercepts[k]...), cells[:0]
+		cells.Add(d.Intercept)
 		var se []float64
 		if d.SE != nil {
 			se = d.SE.RawRowView(i)
 		}
 		for j, v := range d.Row(i) {
-			cells = append(cells, v)
+			cells.Add(v)
 			switch {
 			case se == nil:
 			case math.IsNaN(se[j]):
-				text, cells = append(decimal.AppendAll(text, cells), ','), cells[:0]
+				text = append(cells.AppendTo(text), ',')
 			default:
-				cells = append(cells, se[j])
+				cells.Add(se[j])
 			}
 		}
-		cells = append(cells, d.Unstructured[i], d.Eta[i])
-		text = decimal.AppendAll(text, cells)
+		cells.Add(d.Unstructured[i])
+		cells.Add(d.Eta[i])
 	}
-	text[len(text)-1] = '\n'
-	return text, cells
+	return cells.EndLine(text)
 }
 
 // Reduce writes a chunk's lines.

@@ -27,17 +27,17 @@ func Append(text []byte, v float64) []byte {
 	return text[:at+layout((*[room - 1]byte)(text[at:]), d, k)]
 }
 
-// AppendAll appends what Append does for each number, and a comma behind each.
-func AppendAll(text []byte, v []float64) []byte {
-	for vectors := kernel.WritesDecimals(); len(v) > 0; v = v[1:] {
+// AppendAll appends what Append does for each number, and behind each the byte that behind has for it.
+func AppendAll(text []byte, v []float64, behind []byte) []byte {
+	for vectors := kernel.WritesDecimals(); len(v) > 0; v, behind = v[1:], behind[1:] {
 		if vectors && len(v) >= few {
 			text = slices.Grow(text, len(v)*kernel.DecimalRoom)
-			done, n := kernel.WriteDecimals(text[len(text):cap(text)], v, &powers)
-			if text, v = text[:len(text)+n], v[done:]; len(v) == 0 {
+			done, n := kernel.WriteDecimals(text[len(text):cap(text)], v, behind, &powers)
+			if text, v, behind = text[:len(text)+n], v[done:], behind[done:]; len(v) == 0 {
 				break
 			}
 		}
-		text = append(Append(text, v[0]), ',')
+		text = append(Append(text, v[0]), behind[0])
 	}
 	return text
 }

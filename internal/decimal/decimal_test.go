@@ -107,14 +107,15 @@ func TestNumbersOfData(t *testing.T) {
 	}
 }
 
-// checkAll compares texts of numbers side by side with those of Append, one by one.
+// checkAll compares texts of numbers side by side with those of Append, one by one, with another byte behind each.
 func checkAll(t *testing.T, v ...float64) {
 	t.Helper()
-	want := []byte("x")
-	for _, v := range v {
-		want = append(Append(want, v), ',')
+	want, behind := []byte("x"), make([]byte, len(v))
+	for i, v := range v {
+		behind[i] = byte('A' + i%61)
+		want = append(Append(want, v), behind[i])
 	}
-	if got := AppendAll([]byte("x"), v); string(got) != string(want) {
+	if got := AppendAll([]byte("x"), v, behind); string(got) != string(want) {
 		t.Fatalf("%v: %s, want %s", v, got, want)
 	}
 }
@@ -147,12 +148,12 @@ func TestSideBySide(t *testing.T) {
 	}
 	left := 0
 	for i := range rounds(t) {
-		v := make([]float64, r.IntN(20))
+		v := make([]float64, r.IntN(40))
 		for j := range v {
 			v[j] = often[r.IntN(len(often))]()
 		}
 		checkAll(t, v...)
-		if done, _ := kernel.WriteDecimals(make([]byte, len(v)*kernel.DecimalRoom), v, &powers); done < len(v) {
+		if done, _ := kernel.WriteDecimals(make([]byte, len(v)*kernel.DecimalRoom), v, make([]byte, len(v)), &powers); done < len(v) {
 			left++
 		}
 		for j := range v {
@@ -168,6 +169,37 @@ func TestSideBySide(t *testing.T) {
 	for k := -330; k < 309; k++ {
 		v, _ := strconv.ParseFloat("1e"+strconv.Itoa(k), 64)
 		checkAll(t, v, -v, 7*v, math.Nextafter(v, 0), math.Nextafter(v, math.Inf(1)), 1.5*v, 12345678*v, 0.25*v)
+	}
+}
+
+// TestCells: lines of numbers, with and without cells of text among them, are those that come of one number after the other.
+func TestCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var c Cells
+	for range rounds(t) / 50 {
+		var want, got []byte
+		for range r.IntN(80) {
+			for range 1 + r.IntN(12) {
+				if r.IntN(9) == 0 {
+					want, got = append(want, "text,"...), append(c.AppendTo(got), "text,"...)
+					continue
+				}
+				v := []float64{r.NormFloat64(), float64(r.IntN(9)), math.NaN()}[r.IntN(3)]
+				want = append(Append(want, v), ',')
+				c.Add(v)
+			}
+			want[len(want)-1] = '\n'
+			got = c.EndLine(got)
+			if waiting := len(c.values); waiting >= enough {
+				t.Fatalf("%d numbers wait", waiting)
+			}
+		}
+		if got = c.AppendTo(got); string(got) != string(want) {
+			t.Fatalf("%q, want %q", got, want)
+		}
+		if got = c.AppendTo(got); len(got) != len(want) {
+			t.Fatal("numbers came twice")
+		}
 	}
 }
 
@@ -303,6 +335,7 @@ func BenchmarkPrefix(b *testing.B) {
 func BenchmarkAppend(b *testing.B) {
 	values, _ := numbers()
 	var text []byte
+	var cells Cells
 	b.Run("ours", func(b *testing.B) {
 		for b.Loop() {
 			text = text[:0]
@@ -317,8 +350,12 @@ func BenchmarkAppend(b *testing.B) {
 			for b.Loop() {
 				text = text[:0]
 				for row := range slices.Chunk(values, n) {
-					text = AppendAll(text, row)
+					for _, v := range row {
+						cells.Add(v)
+					}
+					text = cells.EndLine(text)
 				}
+				text = cells.AppendTo(text)
 			}
 			perNumber(b)
 		})

@@ -21,6 +21,7 @@ type Dir struct {
 	made         string   // the topmost parent that did not exist before; "" if all did
 	claim        *os.File // of temp, see Claimed
 	unfinished   *Unfinished
+	forgotten    func() // waits until the system has forgotten the files in target
 }
 
 // DirError is why a directory cannot be written.
@@ -47,7 +48,7 @@ func dirErrorf(path string, cause error, format string, args ...any) error {
 //
 // Errors: *DirError.
 func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {
-	d := &Dir{files: files, unfinished: u}
+	d := &Dir{files: files, unfinished: u, forgotten: func() {}}
 	var err error
 	if d.target, err = Resolve(target); err != nil {
 		return nil, dirErrorf(target, err, ": %v", err)
@@ -70,6 +71,7 @@ func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {
 		d.claim, _ = Claimed(temp)
 		d.temp = temp
 	}
+	d.forgotten = forgetReplaced(d.replaced()...)
 	return d, nil
 }
 
@@ -97,6 +99,14 @@ func (files Files) replaceable(target string) (exists bool, err error) {
 		return false, dirErrorf(target, nil, " is neither empty nor a result (it has no %s): give an empty or a new directory", files[0])
 	}
 	return true, nil
+}
+
+// replaced are the files of the earlier result that may be there.
+func (d *Dir) replaced() (paths []string) {
+	for _, name := range d.files {
+		paths = append(paths, filepath.Join(d.target, name))
+	}
+	return paths
 }
 
 // have reports whether an entry of a result directory is part of a result, or
@@ -140,6 +150,7 @@ func (d *Dir) Commit() error {
 	if err := SyncDir(d.temp); err != nil {
 		return err
 	}
+	d.forgotten()
 	err = d.unfinished.Place(d.temp, func() error {
 		if exists {
 			return exchange(d.temp, d.target)
@@ -175,6 +186,7 @@ func (d *Dir) syncParents() error {
 // Discard removes what was written; the target is as it was. After Commit it does
 // nothing.
 func (d *Dir) Discard() {
+	d.forgotten()
 	if d.temp != "" {
 		_ = os.RemoveAll(d.temp)
 		d.unfinished.Drop(d.temp)

@@ -39,8 +39,11 @@ func (u *Unfinished) WriteFile(path string, write func(*os.File) error) error {
 		return fmt.Errorf("%q cannot be written: %w", path, Reason(err))
 	}
 	u.Add(temp, func() { _ = os.Remove(temp) })
+	forgotten := forgetReplaced(target)
 	claim(f) // a run that comes between finds an empty file: the rename below then fails
-	if err := Finish(f, write); err != nil {
+	err = Finish(f, write)
+	forgotten() // else it might be the new file that is
+	if err != nil {
 		_ = os.Remove(temp)
 		u.Drop(temp)
 		return err

@@ -22,12 +22,15 @@ func decimalCases(check func(string, func(*guards))) {
 					if any && g.rng.IntN(4) == 0 {
 						v[i] = math.Float64frombits(g.rng.Uint64())
 					}
+					if any && g.rng.IntN(4) == 0 { // where the table begins or ends
+						v[i] = math.Ldexp(v[i], []int{-158, 252}[g.rng.IntN(2)]-32+g.rng.IntN(64))
+					}
 				}
 				powers := place[[2]uint64](g, len(PowersOfTen{}))
 				for i := range powers {
 					powers[i] = [2]uint64{g.rng.Uint64(), g.rng.Uint64()}
 				}
-				WriteDecimals(place[byte](g, n*DecimalRoom), v, (*PowersOfTen)(unsafe.Pointer(&powers[0])))
+				WriteDecimals(place[byte](g, n*DecimalRoom), v, place[byte](g, n), (*PowersOfTen)(unsafe.Pointer(&powers[0])))
 			})
 		}
 	}

@@ -115,6 +115,14 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
+// TestDecimalScratch: the memory for texts in the making is as large as what the assembly uses, from wherever a line of the cache begins.
+func TestDecimalScratch(t *testing.T) {
+	c := generatorConstants(t)
+	if have, want := len(decimalTexts{}.scratch), int(c["decimalsAlign"]+2*c["decimalsEight"]); have != want {
+		t.Errorf("%d bytes, the assembly uses %d", have, want)
+	}
+}
+
 // adamConstants are the places of the constants of type adam.
 func adamConstants() map[string]string {
 	out := map[string]string{}

@@ -10,6 +10,7 @@ const (
 	decimalsDst     = 8 * iota
 	decimalsValues  // float64
 	decimalsN       // of them, at least one; then those left from the first on that has no text here
+	decimalsBehind  // a byte for each number, which follows it
 	decimalsPowers  // of ten, 128 bits each, the upper 64 first
 	decimalsScratch // memory for the texts in the making
 )
@@ -68,7 +69,7 @@ func decimalTexts(s *source) {
 	for _, field := range []struct {
 		offset int
 		to     string
-	}{{decimalsDst, "DX"}, {decimalsValues, "SI"}, {decimalsN, "BX"}, {decimalsPowers, "R8"}} {
+	}{{decimalsDst, "DX"}, {decimalsValues, "SI"}, {decimalsN, "BX"}, {decimalsBehind, "R11"}, {decimalsPowers, "R8"}} {
 		s.op("MOVQ", mem(field.offset, "DI"), field.to)
 	}
 	s.op("LEAQ", mem(decimalsScratch+decimalsAlign, "DI"), "R9")
@@ -355,9 +356,11 @@ func (d decimalCode) place() {
 		d.op("VPERMB", mem(at+decimalsSources+32*(i%8), "R9"), "Y7", "Y7")
 		d.op("VMOVDQU", "Y7", "(DX)")
 		d.op("ADDQ", mem(at+decimalsLengths+8*(i%8), "R9"), "DX")
-		d.op("MOVB", "$','", "-1(DX)")
+		d.op("MOVBLZX", mem(i, "R11"), "AX")
+		d.op("MOVB", "AX", "-1(DX)")
 	}
 	d.op("ADDQ", "$128", "SI")
+	d.op("ADDQ", "$16", "R11")
 	d.op("TESTQ", "BX", "BX")
 	d.op("JNE", "loop")
 }
