@@ -96,7 +96,6 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if err := stats.fill(first, next); err != nil {
 		return nil, err
 	}
-	stats.sum.Fill()
 	if cache != nil {
 		cache.rows = rows
 	}
