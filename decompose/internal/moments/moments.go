@@ -221,6 +221,7 @@ func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 	if m.over {
 		to = y
 	}
+	kernel.Add(to.data, x.data, y.data)
 	for at := 0; at < len(m.pairs); {
 		q := m.pairs[at]
 		end := q.offB + q.dimB
@@ -231,17 +232,14 @@ func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 			fd, from := f*d[i], q.offB
 			switch {
 			case q.a == q.b && width[q.a] < q.dimA: // few
-				dst, a, b := to.own(i), x.own(i), y.own(i)
-				for l := range dst {
-					dst[l] = a[l] + (b[l] + fd*d[i+l])
+				for l, v := range d[i:to.end[i]] {
+					to.own(i)[l] += fd * v
 				}
 				from += q.dimB
 			case q.a == q.b:
 				from = i
 			}
-			dst := to.rest(i, from, end)
-			kernel.Add(dst, x.rest(i, from, end), y.rest(i, from, end))
-			kernel.Axpy(dst, d[from:end], fd)
+			kernel.Axpy(to.rest(i, from, end), d[from:end], fd)
 		}
 	}
 	m.held, m.XX = to, unpacked()

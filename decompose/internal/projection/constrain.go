@@ -238,13 +238,15 @@ func complement(v []float64) *mat.Dense {
 	u[0] += norm // u = v + sign(v_1)|v| e_1
 	uu := floats.Dot(u, u)
 	z := mat.NewDense(d, d-1, nil)
-	for j := 1; j < d; j++ {
-		for i := range d {
-			h := -2 * u[i] * u[j] / uu
-			if i == j {
-				h++
+	for i, v := range u {
+		row := z.RawRowView(i)
+		for j, w := range u[1:] {
+			if v != 0 && w != 0 {
+				row[j] = -2 * v * w / uu
 			}
-			z.Set(i, j-1, h)
+		}
+		if i > 0 {
+			row[i-1]++
 		}
 	}
 	return z
