@@ -23,7 +23,7 @@ type Map struct {
 func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	last := maps[len(maps)-1]
 	n := last.To + last.Columns
-	out := mat.NewSymDense(n, nil)
+	out := mat.NewSymDense(n, Zeros(n*n))
 	to := out.RawSymmetric()
 	parts, maps := make([]part, len(maps)), slices.Clone(maps)
 	for j := range maps {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Moments are the sums over a set of rows that a decomposition needs: p raw
@@ -111,7 +112,7 @@ func symmetric(n int) *mat.SymDense {
 	if n == 0 {
 		return &mat.SymDense{}
 	}
-	return mat.NewSymDense(n, nil)
+	return mat.NewSymDense(n, linalg.Zeros(n*n))
 }
 
 func rectangle(r, c int) *mat.Dense {

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -237,7 +238,7 @@ func complement(v []float64) *mat.Dense {
 	}
 	u[0] += norm // u = v + sign(v_1)|v| e_1
 	uu := floats.Dot(u, u)
-	z := mat.NewDense(d, d-1, nil)
+	z := mat.NewDense(d, d-1, linalg.Zeros(d*(d-1)))
 	for i, v := range u {
 		row := z.RawRowView(i)
 		for j, w := range u[1:] {
