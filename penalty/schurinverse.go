@@ -38,7 +38,7 @@ func (f *Fit) Sandwich() *Sandwich {
 	if f.schur == nil {
 		return nil
 	}
-	f.schur.expand() // once: who calls Around may do so several times at once
+	f.schur.outer() // once: who calls Around may do so several times at once
 	return &Sandwich{schur: f.schur, start: f.schur.start}
 }
 
@@ -174,9 +174,12 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense, g, c []float
 	linalg.AddSymmetric(out, unu.Slice(0, 2*q, 0, rows).(*mat.Dense), unu.Slice(q, 3*q, 0, rows).(*mat.Dense))
 }
 
-// outer is N.
+// outer is N, to be read.
 func (e *schur) outer() *mat.Dense {
 	e.expand()
+	if e.across != nil {
+		return e.across
+	}
 	n := mat.NewDense(e.n()+len(e.columns), e.q, nil)
 	for i, c := range e.column {
 		kernel.Axpy(n.RawRowView(e.start+c), e.p[i*e.q:(i+1)*e.q], 1/e.d[i])
@@ -187,6 +190,7 @@ func (e *schur) outer() *mat.Dense {
 			kernel.Axpy(n.RawRowView(c), w.RawRowView(i), -1)
 		}
 	}
+	e.across = n
 	return n
 }
 
