@@ -70,7 +70,7 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	layout := stats.sum.Layout()
 	workers := make([]*accumulator, o.workers())
 	var rows int64
-	spare := moments.NewSpare() // p x p memory for the chunks to come
+	spare := moments.NewSpare() // memory for the chunks to come
 	err := pass(ctx, p, m, src, o,
 		func(w int, at place, b *data.Batch) (*chunkStats, error) {
 			if workers[w] == nil {
@@ -96,7 +96,6 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if err := stats.fill(first, next); err != nil {
 		return nil, err
 	}
-	stats.sum.Fill()
 	if cache != nil {
 		cache.rows = rows
 	}

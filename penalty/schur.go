@@ -50,6 +50,7 @@ type schur struct {
 	expanded bool          // what follows was made after that
 	inverse  []float64     // A_g^-1
 	y, p, pt []float64     // Y, P (once inverted in the coordinates of left's overlaps) and Q = P T^-1: n x q
+	across   *mat.Dense    // N (outer); nil: nobody has asked for it
 	k, h     []*mat.SymDense
 	near     *mat.SymDense // the sum over a and b above, by penalties
 	of, sums []float64     // workspaces: n and q

@@ -238,6 +238,23 @@ func shrinkage(t *testing.T, name string, p *Problem, f *Fit) {
 	if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(len(p.XZ))) {
 		t.Errorf("%s: Vp S Vp differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
 	}
+	rng := rand.New(rand.NewPCG(4, 5))
+	to := mat.NewDense(3, len(p.XZ), nil)
+	to.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, to)
+	in := f.ShrinkageIn(func(x *mat.Dense) *mat.Dense { return product(to, x) })
+	if (in == nil) != f.schur.penalised() {
+		t.Errorf("%s: penalties on eliminated columns: %v", name, f.schur.penalised())
+	}
+	if in == nil {
+		return
+	}
+	in.ScaleSym(f.Scale, in)
+	mapped := sandwich(to, got)
+	apart.Reset()
+	apart.Sub(in, mapped)
+	if largest := mat.Max(full(mapped)); !(mat.Norm(&apart, 2) <= 1e-10*largest) {
+		t.Errorf("%s: in other coordinates Vp S Vp differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
+	}
 }
 
 // sandwiched compares Sandwich with the products that it stands for.

@@ -17,11 +17,11 @@ import (
 
 // vp is A^-1.
 func (e *schur) vp() *mat.SymDense {
-	n := e.outer()
-	rows, _ := n.Dims()
-	out := mat.NewSymDense(rows, kernel.Zeros[float64](rows*rows))
+	nt := transposed(e.outer())
+	_, rows := nt.Dims()
+	out := mat.NewSymDense(rows, linalg.Zeros(rows*rows))
 	e.eachInverse(e.start, func(a, b int, v float64) { out.SetSym(a, b, v) })
-	linalg.AddSymmetric(out, transposed(product(n, full(e.below))), transposed(n))
+	linalg.AddSymmetric(out, product(full(e.below), nt), nt)
 	return out
 }
 
@@ -38,7 +38,7 @@ func (f *Fit) Sandwich() *Sandwich {
 	if f.schur == nil {
 		return nil
 	}
-	f.schur.expand() // once: who calls Around may do so several times at once
+	f.schur.outer() // once: who calls Around may do so several times at once
 	return &Sandwich{schur: f.schur, start: f.schur.start}
 }
 
@@ -95,10 +95,19 @@ func (f *Fit) Shrinkage() *mat.SymDense {
 	return v
 }
 
+// ShrinkageIn is T Shrinkage T' at once, expand being the product of T and a matrix, where that is less than both
+// one after the other: if nothing eliminated has a penalty. nil elsewhere.
+func (f *Fit) ShrinkageIn(expand func(*mat.Dense) *mat.Dense) *mat.SymDense {
+	if f.schur == nil || !(f.Scale > 0) || f.schur.penalised() {
+		return nil
+	}
+	return f.schur.shrinkageOfLeft(f.Scale, expand(f.schur.outer()))
+}
+
 // shrinkage is A^-1 S A^-1.
 func (e *schur) shrinkage() *mat.SymDense {
 	if !e.penalised() {
-		return e.shrinkageOfLeft()
+		return e.shrinkageOfLeft(1, e.outer())
 	}
 	e.expand()
 	squares := make([]float64, e.n())
@@ -109,7 +118,7 @@ func (e *schur) shrinkage() *mat.SymDense {
 	weightedGram(nsn, e.p, squares)
 	e.left.addRoots(nsn, e.rho)
 	rows := e.n() + len(e.columns)
-	out, dsn := mat.NewSymDense(rows, nil), mat.NewDense(rows, e.q, nil)
+	out, dsn := mat.NewSymDense(rows, linalg.Zeros(rows*rows)), mat.NewDense(rows, e.q, nil)
 	for g, at := range e.at {
 		lo, hi := e.group(g)
 		m := hi - lo
@@ -129,14 +138,15 @@ func (e *schur) shrinkage() *mat.SymDense {
 	return out
 }
 
-// shrinkageOfLeft is shrinkage without penalties on eliminated columns: N T^-1 S T^-1 N', S being of the others.
-func (e *schur) shrinkageOfLeft() *mat.SymDense {
+// shrinkageOfLeft is shrinkage without penalties on eliminated columns, times scale: N T^-1 S T^-1 N', S being of the others.
+func (e *schur) shrinkageOfLeft(scale float64, n *mat.Dense) *mat.SymDense {
 	s := mat.NewSymDense(e.q, nil)
 	e.left.addRoots(s, e.rho)
-	n, inverse := e.outer(), full(e.below)
-	rows, _ := n.Dims()
-	out := mat.NewSymDense(rows, kernel.Zeros[float64](rows*rows))
-	linalg.AddSymmetric(out, transposed(product(n, product(inverse, product(full(s), inverse)))), transposed(n))
+	s.ScaleSym(scale, s)
+	inverse, nt := full(e.below), transposed(n)
+	_, rows := nt.Dims()
+	out := mat.NewSymDense(rows, linalg.Zeros(rows*rows))
+	linalg.AddSymmetric(out, product(product(inverse, product(full(s), inverse)), nt), nt)
 	return out
 }
 
@@ -164,9 +174,12 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense, g, c []float
 	linalg.AddSymmetric(out, unu.Slice(0, 2*q, 0, rows).(*mat.Dense), unu.Slice(q, 3*q, 0, rows).(*mat.Dense))
 }
 
-// outer is N.
+// outer is N, to be read.
 func (e *schur) outer() *mat.Dense {
 	e.expand()
+	if e.across != nil {
+		return e.across
+	}
 	n := mat.NewDense(e.n()+len(e.columns), e.q, nil)
 	for i, c := range e.column {
 		kernel.Axpy(n.RawRowView(e.start+c), e.p[i*e.q:(i+1)*e.q], 1/e.d[i])
@@ -177,6 +190,7 @@ func (e *schur) outer() *mat.Dense {
 			kernel.Axpy(n.RawRowView(c), w.RawRowView(i), -1)
 		}
 	}
+	e.across = n
 	return n
 }
 

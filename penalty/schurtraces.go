@@ -14,7 +14,7 @@ func (e *schur) invert() {
 	e.left.invert()
 	e.below.CopySym(e.left.inverse)
 	e.left.middle(e.rho)
-	e.expanded = false
+	e.expanded, e.across = false, nil
 	if !e.penalised() {
 		return
 	}

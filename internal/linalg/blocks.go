@@ -120,6 +120,16 @@ func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 	return sum
 }
 
+// Inner is x's y, summed by rows of the upper triangle of s.
+func Inner(s *mat.SymDense, x, y []float64) float64 {
+	raw, sum := s.RawSymmetric(), 0.0
+	for i, v := range x {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
+		sum += v*kernel.Dot(row, y[i:]) + y[i]*kernel.Dot(row[1:], x[i+1:])
+	}
+	return sum
+}
+
 // TraceOfProduct is tr(a b), summed by rows of the upper triangles.
 func TraceOfProduct(a, b *mat.SymDense) float64 {
 	ra, rb := a.RawSymmetric(), b.RawSymmetric()

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,7 +23,7 @@ type Map struct {
 func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	last := maps[len(maps)-1]
 	n := last.To + last.Columns
-	out := mat.NewSymDense(n, nil)
+	out := mat.NewSymDense(n, Zeros(n*n))
 	to := out.RawSymmetric()
 	parts, maps := make([]part, len(maps)), slices.Clone(maps)
 	for j := range maps {
@@ -74,20 +75,23 @@ func Shift(z *mat.Dense) (rows int, ok bool) {
 func chosen(z *mat.Dense) (p part, ok bool) {
 	rows, columns := z.Dims()
 	raw := z.RawMatrix()
-	at := func(v float64) bool { return v != 0 }
-	for p.first < rows && !slices.ContainsFunc(raw.Data[p.first*raw.Stride:][:columns], at) {
+	for p.first < rows && zero(raw.Data[p.first*raw.Stride:][:columns]) {
 		p.first++
 	}
 	if p.first == rows {
 		return p, false
 	}
-	p.skip = slices.IndexFunc(raw.Data[p.first*raw.Stride:][:columns], at)
-	for i := range rows {
-		one := i - p.first + p.skip // where row i has its 1
-		for j, v := range raw.Data[i*raw.Stride:][:columns] {
-			if j == one && i >= p.first && v != 1 || j != one && v != 0 {
+	p.skip = slices.IndexFunc(raw.Data[p.first*raw.Stride:][:columns], func(v float64) bool { return v != 0 })
+	for i := p.first; i < rows; i++ {
+		row, one := raw.Data[i*raw.Stride:][:columns], i-p.first+p.skip // where row i has its 1
+		if one < columns {
+			if row[one] != 1 || !zero(row[one+1:]) {
 				return p, false
 			}
+			row = row[:one]
+		}
+		if !zero(row) {
+			return p, false
 		}
 	}
 	if rows-p.first < columns-p.skip {
@@ -95,6 +99,25 @@ func chosen(z *mat.Dense) (p part, ok bool) {
 	}
 	return p, true
 }
+
+// zero tells whether all numbers are 0, of either sign.
+func zero(row []float64) bool {
+	for len(row) >= 8 {
+		if r := (*[8]float64)(row); bits(r[0])|bits(r[1])|bits(r[2])|bits(r[3])|bits(r[4])|bits(r[5])|bits(r[6])|bits(r[7]) != 0 {
+			return false
+		}
+		row = row[8:]
+	}
+	for _, v := range row {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// bits are those of v's size.
+func bits(v float64) uint64 { return math.Float64bits(v) << 1 }
 
 // reduceRows makes the rows of the result that are the first map's, from its own block on the
 // diagonal on.

@@ -41,7 +41,6 @@ type Chunk struct {
 
 	// Accumulators, nil before the first Add. The last response is 1, so that
 	// the sums of the columns are products like any others.
-	xx *mat.Dense // p x p, on and above the diagonal blocks; a pair that is swapped, below
 	xr *mat.Dense // p x (R+1)
 	rr *mat.Dense // (R+1) x (R+1)
 
@@ -50,11 +49,11 @@ type Chunk struct {
 	started bool
 	kinds   []kind // of the bases' first rows
 	joined  []pair
-	views   []*mat.Dense // xx by joined pairs
+	own     []band       // products of joined bases with themselves,
+	blocks  []block      // and with others
+	views   []*mat.Dense // of own and blocks, by joined pairs
 	rViews  []*mat.Dense // xr by joined bases
 	sViews  []*mat.Dense // sum by bases
-	blocks  []block      // of xx
-	coded   []bool       // of joined bases: codes so far, whose own products are a diagonal
 	panel   panel
 	work    design.Work
 	part    mat.Dense      // products of a panel that are needed twice
@@ -82,7 +81,7 @@ func (b *Chunk) allocate() {
 		return
 	}
 	b.shift, b.shiftR = make([]float64, p), make([]float64, r+1)
-	b.xx, b.xr, b.rr = rectangle(p, p), rectangle(p, r+1), rectangle(r+1, r+1)
+	b.xr, b.rr = rectangle(p, r+1), rectangle(r+1, r+1)
 }
 
 // kind is what decides how the rows of a basis are stored and multiplied.
@@ -136,28 +135,15 @@ func (b *Chunk) start(x []design.Columns) {
 			forms[u] = design.Dense{}
 		}
 	}
-	b.joined, b.views, b.rViews, b.sViews = fused.meeting(), nil, nil, nil
-	b.coded = make([]bool, len(forms))
-	for u, form := range forms {
-		_, b.coded[u] = form.(*design.Codes)
-	}
-	below := map[[2]int]bool{}
-	for i, q := range b.joined {
-		if design.Swapped(forms[q.a], forms[q.b]) {
-			below[[2]int{q.a, q.b}] = true
-			q = pair{q.b, q.a, q.offB, q.offA, q.dimB, q.dimA}
-			b.joined[i] = q
-		}
-		b.views = append(b.views, b.xx.Slice(q.offA, q.offA+q.dimA, q.offB, q.offB+q.dimB).(*mat.Dense))
-	}
+	b.joined, b.rViews, b.sViews = fused.meeting(), nil, nil
 	for u := range fused.Bases {
 		b.rViews = append(b.rViews, b.xr.Slice(off[u], off[u+1], 0, b.layout.Responses+1).(*mat.Dense))
 	}
 	for a, basis := range b.layout.Bases {
 		b.sViews = append(b.sViews, mat.NewDense(basis.Dim, 1, b.sums(a)))
 	}
-	b.blocks = blocksOf(b.pairs, func(q pair) bool { return below[[2]int{of[q.a], of[q.b]}] })
 	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout))
+	b.place(func(q pair) bool { return design.Swapped(forms[q.a], forms[q.b]) })
 }
 
 // Reset empties the chunk for reuse; its memory is kept.
@@ -176,36 +162,15 @@ func (b *Chunk) Reset() {
 	}
 	clear(b.shift)
 	clear(b.shiftR)
-	b.clearProducts()
+	for u := range b.own {
+		b.own[u].empty()
+	}
+	for _, c := range b.blocks {
+		c.sums.Zero()
+	}
 	b.xr.Zero()
 	b.rr.Zero()
 	b.panel.reset()
-}
-
-// clearProducts sets X'WX to 0: all of it at once, as its parts may be small, or what is
-// not 0 already where the products of many codes are a diagonal.
-func (b *Chunk) clearProducts() {
-	const many = 64
-	clean := 0
-	for u, coded := range b.coded {
-		if d := b.panel.off[u+1] - b.panel.off[u]; coded && d >= many {
-			clean += d * d
-		}
-	}
-	if p := b.layout.Columns(); 2*clean < p*p {
-		b.xx.Zero()
-		return
-	}
-	for i, q := range b.joined {
-		if q.a != q.b || !b.coded[q.a] {
-			b.views[i].Zero()
-			continue
-		}
-		m := b.views[i].RawMatrix()
-		for j := range m.Rows {
-			m.Data[j*m.Stride+j] = 0
-		}
-	}
 }
 
 // Add adds n rows: x holds one n x d Columns for each basis of the layout, w (n)
@@ -364,8 +329,11 @@ func (b *Chunk) flush() error {
 	p.addUp(b.sum)
 	p.subtract(b.shift, b.shiftR)
 	for i, q := range b.joined {
-		if _, codes := x[q.a].(*design.Codes); q.a == q.b && !codes {
-			b.coded[q.a] = false
+		if own := &b.own[q.a]; q.a == q.b && own.width < own.n {
+			width := own.width
+			if own.widen(design.Bandwidth(x[q.a])); own.width > width {
+				b.views[i] = matrix(own.general())
+			}
 		}
 		if together(x[q.a], x[q.b]) {
 			continue

@@ -1,6 +1,10 @@
 package moments
 
-import "github.com/pho-go/pho/internal/kernel"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
 
 // Moments closes the chunk and returns what it holds, centred; it shares nothing
 // with the chunk but the layout.
@@ -10,9 +14,8 @@ func (b *Chunk) Moments() *Moments {
 	return m
 }
 
-// MomentsInto is Moments for Sum.Add: products of a factor's levels with each other are left out of
-// XX, to be filled in at the end (apart.go). It takes the memory of old, moments that nobody reads
-// any more (Spare), unless that is nil or of another layout.
+// MomentsInto is Moments for Sum.Add, whose products are packed. It takes the memory of old, moments that nobody
+// reads any more (Spare), unless that is nil or of another layout.
 func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	b.closed = true
 	m := old
@@ -28,7 +31,7 @@ func (b *Chunk) MomentsInto(old *Moments) *Moments {
 		// The panel's columns and rows were checked by Add.
 		_ = b.flush()
 	}
-	if !fresh && (b.sumW == 0 || b.stack != nil) { // else all of it is overwritten
+	if b.sumW == 0 || b.stack != nil && !fresh { // else all of it is overwritten
 		m.reset()
 	}
 	m.Rows, m.Positive, m.SumW, m.SumLogW = b.rows, b.positive, b.sumW, b.sumLogW
@@ -45,26 +48,68 @@ func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	return m
 }
 
-// block is a pair of bases, or some side by side: of one basis with neighbours.
+// block are the products of a joined basis with another, or with some side by side: rows of few numbers take as
+// long as the calls for them.
 type block struct {
-	pair       // b is the first of the neighbours, dimB the columns of all of them
-	below bool // the products stand below the diagonal
+	pair        // b is the first of the neighbours, dimB the columns of all of them
+	turned bool // the products are held by columns
+	sums   *mat.Dense
 }
 
-// blocksOf joins pairs that are side by side: rows of few numbers take as long as the calls for them.
-func blocksOf(pairs []pair, below func(pair) bool) []block {
-	var blocks []block
-	for _, q := range pairs {
-		next := block{q, below(q)}
-		if n := len(blocks); n > 0 {
-			if last := &blocks[n-1]; last.a == q.a && last.offB+last.dimB == q.offB && last.below == next.below {
+// place makes room for the products of joined bases, of which some are swapped.
+func (b *Chunk) place(swapped func(pair) bool) {
+	b.own, b.blocks, b.views = nil, nil, make([]*mat.Dense, len(b.joined))
+	for u, from := range b.panel.off[1:] {
+		b.own = append(b.own, band{n: from - b.panel.off[u]})
+	}
+	for _, q := range b.joined {
+		next := block{pair: q, turned: swapped(q)}
+		if q.a == q.b {
+			continue
+		}
+		if n := len(b.blocks); n > 0 && !next.turned {
+			if last := &b.blocks[n-1]; !last.turned && last.a == q.a && last.offB+last.dimB == q.offB {
 				last.dimB += q.dimB
 				continue
 			}
 		}
-		blocks = append(blocks, next)
+		b.blocks = append(b.blocks, next)
 	}
-	return blocks
+	for i := range b.blocks {
+		c := &b.blocks[i]
+		if c.turned {
+			c.sums = rectangle(c.dimB, c.dimA)
+		} else {
+			c.sums = rectangle(c.dimA, c.dimB)
+		}
+	}
+	at := 0
+	for i, q := range b.joined {
+		if q.a == q.b {
+			continue
+		}
+		for c := b.blocks[at]; q.a != c.a || q.offB >= c.offB+c.dimB; c = b.blocks[at] {
+			at++
+		}
+		c := b.blocks[at]
+		if b.views[i] = c.sums; c.turned {
+			b.joined[i] = pair{q.b, q.a, q.offB, q.offA, q.dimB, q.dimA}
+		} else {
+			b.views[i] = c.sums.Slice(0, q.dimA, q.offB-c.offB, q.offB-c.offB+q.dimB).(*mat.Dense)
+		}
+	}
+}
+
+// widths are the widths for the products of bases with themselves.
+func (b *Chunk) widths() []int {
+	width := make([]int, len(b.layout.Bases))
+	for a, basis := range b.layout.Bases {
+		own := b.own[b.panel.of[a]]
+		if width[a] = heldWidth(max(own.width, 1), basis.Dim); own.width == own.n {
+			width[a] = basis.Dim
+		}
+	}
+	return width
 }
 
 // centre turns sums about the shift into sums about the mean: with d the mean of
@@ -81,32 +126,25 @@ func (b *Chunk) centre(m *Moments) {
 		e[k] = rr.Data[k*rr.Stride+resp] / b.sumW
 		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
-	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
-	clear(m.known)
-	for _, q := range b.pairs {
+	m.held, m.XX = m.held.sized(b.off, b.widths()), unpacked()
+	for _, q := range b.joined {
 		if q.a == q.b {
-			m.open[q.a] = q.dimA > 1 && b.coded[b.panel.of[q.a]]
+			b.centreOwn(m.held, &b.own[q.a], q.offA, d)
 		}
 	}
-	for _, q := range b.blocks {
-		for i := q.offA; i < q.offA+q.dimA; i++ {
-			s := xr.Data[i*xr.Stride+resp]
-			from, to := q.offB, q.offB+q.dimB
-			if q.a == q.b { // the block begins on the diagonal
-				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
-				if from = i + 1; m.open[q.a] {
-					from = q.offA + q.dimA
-				}
-			}
-			dst := c.Data[i*c.Stride:][from:to]
-			mean := d[from:to][:len(dst)]
-			if q.below {
+	for _, c := range b.blocks {
+		sums := c.sums.RawMatrix()
+		for i := range c.dimA {
+			s := xr.Data[(c.offA+i)*xr.Stride+resp]
+			dst := m.held.rest(c.offA+i, c.offB, c.offB+c.dimB)
+			mean := d[c.offB:][:len(dst)]
+			if c.turned {
 				for l := range dst {
-					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
+					dst[l] = sums.Data[l*sums.Stride+i] - s*mean[l]
 				}
 				continue
 			}
-			copy(dst, xx.Data[i*xx.Stride:][from:to])
+			copy(dst, sums.Data[i*sums.Stride:])
 			kernel.Axpy(dst, mean, -s)
 		}
 	}
@@ -119,5 +157,19 @@ func (b *Chunk) centre(m *Moments) {
 		for l := k + 1; l < resp; l++ {
 			m.RR.SetSym(k, l, rr.Data[k*rr.Stride+l]-s*e[l])
 		}
+	}
+}
+
+// centreOwn does so for the products of the joined basis whose columns begin at off.
+func (b *Chunk) centreOwn(to *packed, own *band, off int, d []float64) {
+	xr, resp := b.xr.RawMatrix(), b.layout.Responses
+	for i := range own.n {
+		s := xr.Data[(off+i)*xr.Stride+resp]
+		dst := to.rowTo(off+i, off+own.n)
+		from := own.upper(i)
+		clear(dst[copy(dst, from):])
+		mean := d[off+i:][:len(dst)]
+		dst[0] = max(from[0]-s*mean[0], 0)
+		kernel.Axpy(dst[1:], mean[1:], -s)
 	}
 }

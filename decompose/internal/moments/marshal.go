@@ -204,6 +204,7 @@ func (s *Sum) readNodes(r *reader, runs [][2]int) error {
 		if err == nil && !empty {
 			n.Value = blank(s.layout, pairs)
 			if err = n.Value.readBody(r); err == nil {
+				n.Value.pack()
 				err = s.chunks.Add(n, s.merge)
 			}
 		} else if err == nil {
@@ -274,7 +275,7 @@ func (m *Moments) appendBody(out []byte) []byte {
 		}
 	}
 	put([]float64{m.SumW, m.SumLogW})
-	m.filled().values(put)
+	m.values(put)
 	return out
 }
 
@@ -291,7 +292,7 @@ func (m *Moments) values(visit func([]float64)) {
 		}
 		return
 	}
-	visitTriangle(m.XX, visit)
+	m.visitRows(visit)
 	visit(m.XR.RawMatrix().Data)
 	visitTriangle(m.RR, visit)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Moments are the sums over a set of rows that a decomposition needs: p raw
@@ -45,20 +46,28 @@ type Moments struct {
 	// 1e-10 only, and so would merged products.
 	low, lowR []float64
 
-	pairs []pair // the bases that meet
-	open  []bool // by basis: its products off the diagonal of XX are to be filled in (see apart.go)
-	known []bool // by basis: they were filled in, and nothing has changed since
-
-	into *mat.SymDense // where merge writes XX; nil: to XX itself
+	pairs []pair  // the bases that meet
+	held  *packed // the products in place of XX, which is empty; nil: XX has them
+	over  bool    // merge may write products over those that are merged, and not over its own
 }
 
 // New returns the moments of no rows. Matrices with a dimension of 0 are the
 // empty matrix. The layout must pass Check; of another one the sums are empty.
 func New(l Layout) *Moments {
 	l = l.clone()
-	return blank(l, l.meeting())
+	m := blank(l, l.meeting())
+	m.zero()
+	return m
 }
 
+// zero gives m room for all products.
+func (m *Moments) zero() {
+	if m.held = nil; m.R == nil {
+		m.XX = symmetric(len(m.Mean))
+	}
+}
+
+// blank are the moments of no rows but for XX, which is empty.
 func blank(l Layout, pairs []pair) *Moments {
 	p, r := l.Columns(), l.Responses
 	if l.Check() != nil {
@@ -72,9 +81,7 @@ func blank(l Layout, pairs []pair) *Moments {
 		MeanR:      make([]float64, r),
 		low:        make([]float64, p),
 		lowR:       make([]float64, r),
-		open:       make([]bool, len(l.Bases)),
-		known:      make([]bool, len(l.Bases)),
-		XX:         &mat.SymDense{},
+		XX:         unpacked(),
 		XR:         &mat.Dense{},
 		RR:         &mat.SymDense{},
 		pairs:      pairs,
@@ -83,7 +90,7 @@ func blank(l Layout, pairs []pair) *Moments {
 		m.R, m.pairs = triangle(len(l.factored())+r), nil
 		return m
 	}
-	m.XX, m.XR, m.RR = symmetric(p), rectangle(p, r), symmetric(r)
+	m.XR, m.RR = rectangle(p, r), symmetric(r)
 	return m
 }
 
@@ -93,11 +100,9 @@ func (m *Moments) reset() {
 	for _, v := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.MeanR, m.low, m.lowR} {
 		clear(v)
 	}
-	clear(m.open)
-	clear(m.known)
-	for _, z := range []interface{ Zero() }{m.XX, m.XR, m.RR} {
-		z.Zero()
-	}
+	m.XR.Zero()
+	m.RR.Zero()
+	m.zero()
 	if m.R != nil {
 		m.R.Zero()
 	}
@@ -107,7 +112,7 @@ func symmetric(n int) *mat.SymDense {
 	if n == 0 {
 		return &mat.SymDense{}
 	}
-	return mat.NewSymDense(n, nil)
+	return mat.NewSymDense(n, linalg.Zeros(n*n))
 }
 
 func rectangle(r, c int) *mat.Dense {
@@ -123,13 +128,13 @@ func rectangle(r, c int) *mat.Dense {
 // result beyond the range of float64 is an error that names the basis or
 // response; m is undefined then.
 func (m *Moments) Merge(next *Moments) error {
-	err := m.mergeOpen(next)
+	err := m.mergePacked(next)
 	m.fill()
 	return err
 }
 
-// mergeOpen is Merge, but for what is to be filled in.
-func (m *Moments) mergeOpen(next *Moments) error {
+// mergePacked is Merge that leaves products packed.
+func (m *Moments) mergePacked(next *Moments) error {
 	if next == nil {
 		return fmt.Errorf("moments: merge with nothing")
 	}
@@ -162,9 +167,8 @@ func (m *Moments) merge(next *Moments) {
 		copy(m.MeanR, next.MeanR)
 		copy(m.low, next.low)
 		copy(m.lowR, next.lowR)
-		copy(m.open, next.open)
-		copy(m.known, next.known)
 		m.XX, m.XR, m.RR, m.R = clone(next.XX), cloneDense(next.XR), clone(next.RR), cloneTri(next.R)
+		m.held = next.held.clone()
 	default:
 		m.update(next)
 	}
@@ -172,15 +176,15 @@ func (m *Moments) merge(next *Moments) {
 
 // before is m merged with next, whose memory it takes for X'WX; m is not changed.
 func (m *Moments) before(next *Moments) *Moments {
-	if m.SumW == 0 || next.SumW == 0 || m.R != nil || slices.Contains(m.open, true) {
+	if m.SumW == 0 || next.SumW == 0 || m.R != nil {
 		own := m.Clone()
 		own.merge(next)
 		return own
 	}
-	own := m.cloneBut(m.XX)
-	own.into = next.XX
+	own := m.cloneBut(m.XX, m.held)
+	own.over = true
 	own.merge(next)
-	own.XX, own.into = own.into, nil
+	own.over = false
 	return own
 }
 
@@ -209,12 +213,16 @@ func (m *Moments) update(next *Moments) {
 
 // addProducts is the update of C by parts.
 func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
-	next = m.opened(next)
-	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
-	to := xx
-	if m.into != nil {
-		to = m.into.RawSymmetric()
+	width := m.widths()
+	for a, w := range next.widths() {
+		width[a] = max(width[a], w)
 	}
+	x, y := m.packed(width), next.packed(width)
+	to := x
+	if m.over {
+		to = y
+	}
+	kernel.Add(to.data, x.data, y.data)
 	for at := 0; at < len(m.pairs); {
 		q := m.pairs[at]
 		end := q.offB + q.dimB
@@ -224,17 +232,18 @@ func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			fd, from := f*d[i], q.offB
 			switch {
-			case q.a == q.b && m.open[q.a]:
-				to.Data[i*to.Stride+i] = xx.Data[i*xx.Stride+i] + (nn.Data[i*nn.Stride+i] + fd*d[i])
+			case q.a == q.b && width[q.a] < q.dimA: // few
+				for l, v := range d[i:to.end[i]] {
+					to.own(i)[l] += fd * v
+				}
 				from += q.dimB
 			case q.a == q.b:
 				from = i
 			}
-			dst := to.Data[i*to.Stride:][from:end]
-			kernel.Add(dst, xx.Data[i*xx.Stride:][from:end], nn.Data[i*nn.Stride:][from:end])
-			kernel.Axpy(dst, d[from:end], fd)
+			kernel.Axpy(to.rest(i, from, end), d[from:end], fd)
 		}
 	}
+	m.held, m.XX = to, unpacked()
 	if len(dr) > 0 && len(d) > 0 {
 		xr, nr := m.XR.RawMatrix(), next.XR.RawMatrix()
 		for i := range d {
@@ -283,7 +292,8 @@ func (m *Moments) squares() (x, r []float64) {
 	}
 	x, r = make([]float64, len(m.Mean)), make([]float64, len(m.MeanR))
 	for j := range x {
-		x[j] = m.XX.At(j, j)
+		own, _ := m.row(j, len(x))
+		x[j] = own[0]
 	}
 	for k := range r {
 		r[k] = m.RR.At(k, k)
@@ -310,10 +320,10 @@ func twoSum(a, b float64) (sum, low float64) {
 }
 
 // Clone returns a copy that shares nothing with m but the layout.
-func (m *Moments) Clone() *Moments { return m.cloneBut(clone(m.XX)) }
+func (m *Moments) Clone() *Moments { return m.cloneBut(clone(m.XX), m.held.clone()) }
 
-// cloneBut is Clone with xx in place of a copy of m's X'WX.
-func (m *Moments) cloneBut(xx *mat.SymDense) *Moments {
+// cloneBut is Clone with xx and held in place of copies of m's X'WX.
+func (m *Moments) cloneBut(xx *mat.SymDense, held *packed) *Moments {
 	c := *m
 	c.Sum = slices.Clone(m.Sum)
 	c.MaxRowNorm = slices.Clone(m.MaxRowNorm)
@@ -321,7 +331,7 @@ func (m *Moments) cloneBut(xx *mat.SymDense) *Moments {
 	c.MeanR = slices.Clone(m.MeanR)
 	c.low = slices.Clone(m.low)
 	c.lowR = slices.Clone(m.lowR)
-	c.open, c.known = slices.Clone(m.open), slices.Clone(m.known)
+	c.held = held
 	c.XX, c.XR, c.RR, c.R = xx, cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
 	return &c
 }

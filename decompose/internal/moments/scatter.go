@@ -90,6 +90,7 @@ func (f *Frame) NewScatter() *Scatter {
 type band struct {
 	n, width int // 0: nothing yet; n: all of it is held
 	data     []float64
+	spare    []float64 // zeros of an earlier band
 }
 
 // stride is from row to row, first where entry (0, 0) is.
@@ -124,8 +125,24 @@ func (b *band) widen(width int) {
 	}
 	old := *b
 	b.width = width
-	b.data = kernel.Zeros[float64](b.n*b.stride() + b.n + 2*b.first()) // a row may be taken for n numbers
+	size := b.n*b.stride() + b.n + 2*b.first() // a row may be taken for n numbers
+	if b.data = b.spare; len(b.data) != size {
+		b.data = kernel.Zeros[float64](size)
+	}
+	b.spare = nil
 	old.each(func(i, from int, row []float64) { copy(b.data[b.first()+i*b.stride()+from:], row) })
+}
+
+// empty makes b the band of nothing, which keeps its memory for one as wide.
+func (b *band) empty() {
+	clear(b.data)
+	b.width, b.data, b.spare = 0, nil, b.data
+}
+
+// upper is row i of the band from the diagonal on.
+func (b *band) upper(i int) []float64 {
+	at := b.first() + i*b.stride()
+	return b.data[at+i : at+min(i+b.width, b.n)]
 }
 
 // each calls f for each row of the band, with the column where it begins.

@@ -86,7 +86,7 @@ func (s *Sum) AddNone(t *Sum) error {
 
 // merge adds b to a, which are s's own.
 func (s *Sum) merge(a, b *Moments) (*Moments, error) {
-	if err := a.mergeOpen(b); err != nil {
+	if err := a.mergePacked(b); err != nil {
 		return nil, err
 	}
 	if len(s.spare) < maxSpare {
@@ -137,7 +137,7 @@ func (s *Sum) Merge(other *Sum) error {
 		if theirs[a] {
 			a = a.Clone()
 		}
-		return a, a.mergeOpen(b)
+		return a, a.mergePacked(b)
 	})
 	if err != nil {
 		return inTerms(err)
@@ -219,35 +219,8 @@ func (s *Sum) Total() *Moments {
 		own = a.before(b)
 		return own, nil
 	})
-	switch {
-	case !ok:
-		return New(s.layout)
-	case total == own:
-		total.fill()
-	}
-	return total.filled()
-}
-
-// Drain is Total in the memory of s, which is worth nothing then.
-func (s *Sum) Drain() *Moments {
-	total, ok, _ := s.chunks.Total(func(a, b *Moments) (*Moments, error) {
-		a.merge(b)
-		return a, nil
-	})
 	if !ok {
 		return New(s.layout)
 	}
-	total.fill()
-	return total
-}
-
-// Fill writes what the sum left out of its moments, so that Total and whoever writes them need not
-// copy them to do so, and drops memory kept for chunks: call it when all are added.
-func (s *Sum) Fill() {
-	s.spare = nil
-	s.chunks.Each(func(n dyadic.Node[*Moments], ok bool) {
-		if ok {
-			n.Value.fill()
-		}
-	})
+	return total.filled()
 }

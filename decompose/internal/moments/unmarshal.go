@@ -219,6 +219,7 @@ func (m *Moments) readBody(r *reader) error {
 		return fmt.Errorf("moments: %d of %d rows have positive weight: the file is damaged", positive, rows)
 	}
 	m.Rows, m.Positive = int64(rows), int64(positive)
+	m.zero()
 	faults := 0
 	take := func(values []float64) {
 		for j := range values {

@@ -20,6 +20,11 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 		return nil
 	}
 	if f.shrinkage != nil && f.dropped == nil && f.problem.factor == nil {
+		if f.vague == nil {
+			if v := f.shrinkageIn(f.problem.columns.expandRows); v != nil {
+				return v
+			}
+		}
 		if v := f.shrinkage(); v != nil {
 			if f.vague != nil {
 				v.AddSym(v, f.vague)

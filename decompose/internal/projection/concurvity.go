@@ -299,9 +299,8 @@ func (t spannable) byInverse(inverse *mat.SymDense, lo int) (Concurvity, error) 
 // a function with coefficients v the share 1 - v'left v / v'A v is spanned.
 func (t spannable) average(left *mat.SymDense) Concurvity {
 	var m Concurvity
-	v := mat.NewVecDense(len(t.theta), t.theta)
-	if size := mat.Inner(v, t.corr, v); size > 0 {
-		m.Observed = share(1 - mat.Inner(v, left, v)/size)
+	if size := linalg.Inner(t.corr, t.theta, t.theta); size > 0 {
+		m.Observed = share(1 - linalg.Inner(left, t.theta, t.theta)/size)
 	}
 	// The average is over the columns as they are, not standardised.
 	var kept, total float64

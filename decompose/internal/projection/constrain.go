@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -237,14 +238,16 @@ func complement(v []float64) *mat.Dense {
 	}
 	u[0] += norm // u = v + sign(v_1)|v| e_1
 	uu := floats.Dot(u, u)
-	z := mat.NewDense(d, d-1, nil)
-	for j := 1; j < d; j++ {
-		for i := range d {
-			h := -2 * u[i] * u[j] / uu
-			if i == j {
-				h++
+	z := mat.NewDense(d, d-1, linalg.Zeros(d*(d-1)))
+	for i, v := range u {
+		row := z.RawRowView(i)
+		for j, w := range u[1:] {
+			if v != 0 && w != 0 {
+				row[j] = -2 * v * w / uu
 			}
-			z.Set(i, j-1, h)
+		}
+		if i > 0 {
+			row[i-1]++
 		}
 	}
 	return z

@@ -106,7 +106,7 @@ func (d *dominant) againstAll(ctx context.Context, s *spans) ([]Concurvity, erro
 func (t spannable) averageTaken(a, b *mat.Dense) Concurvity {
 	var m Concurvity
 	v := mat.NewVecDense(len(t.theta), t.theta)
-	if size := mat.Inner(v, t.corr, v); size > 0 {
+	if size := linalg.Inner(t.corr, t.theta, t.theta); size > 0 {
 		var av, bv mat.VecDense
 		av.MulVec(a.T(), v)
 		bv.MulVec(b.T(), v)

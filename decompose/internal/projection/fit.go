@@ -36,13 +36,14 @@ type Fit struct {
 	alpha   []float64     // constrained
 	cov     *mat.SymDense // of alpha; nil: no column
 	vague   *mat.SymDense // what the uncertainty of smoothing parameters adds to cov; nil: not known, or nothing
-	// shrinkage is penalty.Fit's; nil: not known.
-	shrinkage func() *mat.SymDense
-	sandwich  *penalty.Sandwich // nil: there is none
-	dropped   *mat.Dense        // orthonormal directions of standardised columns left out (c x r); nil if none
-	sd        []float64         // scale of each column, 0 for a constant one
-	corr      *mat.SymDense     // of the columns; nil if there are none
-	back      *mat.Dense        // N H of Settle (see spread); nil: aliasing left nothing open
+	// shrinkage and shrinkageIn are penalty.Fit's; nil: not known.
+	shrinkage   func() *mat.SymDense
+	shrinkageIn func(expand func(*mat.Dense) *mat.Dense) *mat.SymDense
+	sandwich    *penalty.Sandwich // nil: there is none
+	dropped     *mat.Dense        // orthonormal directions of standardised columns left out (c x r); nil if none
+	sd          []float64         // scale of each column, 0 for a constant one
+	corr        *mat.SymDense     // of the columns; nil if there are none
+	back        *mat.Dense        // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
 	// of it. It is 1 if nothing is projected on.
@@ -108,7 +109,9 @@ func (f *Fit) Sandwich() func(m linalg.Shifted) *mat.SymDense {
 
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
 // are not to be called any more.
-func (f *Fit) ForgetCovariance() { f.cov, f.vague, f.shrinkage, f.sandwich = nil, nil, nil, nil }
+func (f *Fit) ForgetCovariance() {
+	f.cov, f.vague, f.shrinkage, f.shrinkageIn, f.sandwich = nil, nil, nil, nil, nil
+}
 
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }

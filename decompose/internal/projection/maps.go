@@ -91,6 +91,10 @@ func (c *Constrained) expandRows(x *mat.Dense) *mat.Dense {
 			to.Copy(from)
 			continue
 		}
+		if shift, ok := linalg.Shift(c.z[j]); ok {
+			to.Slice(shift, shift+c.start[j+1]-c.start[j], 0, q).(*mat.Dense).Copy(from)
+			continue
+		}
 		linalg.ProductInto(to.RawMatrix(), c.z[j].RawMatrix(), linalg.Compact(from.(*mat.Dense)), false)
 	}
 	return out

@@ -40,7 +40,8 @@ func (f *Fit) choiceLacksDigits() bool {
 func (p *Problem) fitOf(fit *penalty.Fit, exact bool) (*Fit, error) {
 	f := newFit(p)
 	f.alpha, f.EDF, f.EDF1, f.EDF2, f.EDFTotal = fit.Alpha, fit.EDF, fit.EDF1, fit.EDF2, fit.EDFTotal
-	f.Rank, f.cov, f.Scale, f.shrinkage, f.sandwich = fit.Rank, fit.Vp, fit.Scale, fit.Shrinkage, fit.Sandwich()
+	f.Rank, f.cov, f.Scale, f.sandwich = fit.Rank, fit.Vp, fit.Scale, fit.Sandwich()
+	f.shrinkage, f.shrinkageIn = fit.Shrinkage, fit.ShrinkageIn
 	if fit.Vc != nil {
 		f.vague = mat.NewSymDense(len(f.alpha), nil)
 		for i := range f.alpha {

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Moment is the weighted mean and variance of Phi_j b, b the raw coefficients of
@@ -16,9 +18,8 @@ func (c *Constrained) Moment(j int, b []float64) (mean, variance float64) {
 		image := c.image(lo, b)
 		return mean, mat.Dot(image, image) / c.view.SumW
 	}
-	v := mat.NewVecDense(len(b), b)
-	xx := c.view.XX.SliceSym(lo, hi)
-	return mean, math.Max(mat.Inner(v, xx, v)/c.view.SumW, 0) // rounding may leave -1e-17
+	xx := c.view.XX.SliceSym(lo, hi).(*mat.SymDense)
+	return mean, math.Max(linalg.Inner(xx, b, b)/c.view.SumW, 0) // rounding may leave -1e-17
 }
 
 // SumMoment is the weighted mean and variance of the sum of Phi_j b_j over some blocks j, b
@@ -30,8 +31,7 @@ func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float
 		mean += floats.Dot(c.view.Mean[c.raw[j]:c.raw[j+1]], b[c.raw[j]:c.raw[j+1]])
 	}
 	if c.view.R == nil {
-		v := mat.NewVecDense(len(of), of)
-		return mean, math.Max(mat.Inner(v, c.Products(blocks...), v)/c.view.SumW, 0)
+		return mean, math.Max(linalg.Inner(c.Products(blocks...), of, of)/c.view.SumW, 0)
 	}
 	m, _ := c.view.R.Dims()
 	image := mat.NewVecDense(m, nil)
@@ -59,11 +59,11 @@ func (c *Constrained) Variance(b, a []float64) Variance {
 	if c.view.R != nil {
 		return c.varianceByFactor(b, a)
 	}
-	vb, va, xr := mat.NewVecDense(len(b), b), mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), c.view.XR)
+	xx, xr := c.view.XX, c.view.XR
 	var v Variance
-	v.Structured = math.Max(mat.Inner(vb, c.view.XX, vb)/sumW, 0)
-	v.Unstructured = math.Max((c.view.RR-2*mat.Dot(va, xr)+mat.Inner(va, c.view.XX, va))/sumW, 0)
-	v.TwiceCovariance = 2 * (mat.Dot(vb, xr) - mat.Inner(vb, c.view.XX, va)) / sumW
+	v.Structured = math.Max(linalg.Inner(xx, b, b)/sumW, 0)
+	v.Unstructured = math.Max((c.view.RR-2*floats.Dot(a, xr)+linalg.Inner(xx, a, a))/sumW, 0)
+	v.TwiceCovariance = 2 * (floats.Dot(b, xr) - linalg.Inner(xx, b, a)) / sumW
 	v.Total = v.Structured + v.Unstructured + v.TwiceCovariance
 	return v
 }
