@@ -40,7 +40,7 @@ func (s *Sum) Trace(v *mat.SymDense, k int, bases ...int) float64 {
 	})
 	trace, zeros := 0.0, make([]float64, len(at))
 	for _, m := range nodes {
-		trace += linalg.TraceOfProduct(v, partOf(m.filled().XX, at))
+		trace += linalg.TraceOfProduct(v, m.productsOf(at))
 		if len(nodes) == 1 {
 			break
 		}
