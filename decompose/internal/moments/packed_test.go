@@ -56,7 +56,7 @@ func TestPackedProducts(t *testing.T) {
 					t.Errorf("mixed %v: chunk %d holds products in widths %v", mixed, i, m.held.width)
 				}
 				full := m.filled().XX
-				columns := []int{levels + wide, 2, 0, levels + 3, levels + 1, 2}
+				columns := []int{levels + wide, 2, 0, levels + 3, levels + wide - 1, levels - 1}
 				some := m.productsOf(columns)
 				for a, i := range columns {
 					for b, j := range columns {
