@@ -158,34 +158,6 @@ func (m *Moments) filled() *Moments {
 	return &c
 }
 
-// product is that of columns i and j >= i.
-func (m *Moments) product(i, j int) float64 {
-	g := m.held
-	switch {
-	case g == nil:
-		return m.XX.At(i, j)
-	case j < g.end[i]:
-		return g.own(i)[j-i]
-	case j < g.next[i]:
-		return 0 - m.SumW*m.Mean[i]*m.Mean[j]
-	}
-	return g.rest(i, j, j+1)[0]
-}
-
-// productsOf are those of some columns (increasing or not), as partOf XX.
-func (m *Moments) productsOf(at []int) *mat.SymDense {
-	if m.held == nil {
-		return partOf(m.XX, at)
-	}
-	part := symmetric(len(at))
-	for i, a := range at {
-		for j, b := range at[i:] {
-			part.SetSym(i, i+j, m.product(min(a, b), max(a, b)))
-		}
-	}
-	return part
-}
-
 // visitRows visits the rows on and above the diagonal, in pieces, which are m's own but for what is told.
 func (m *Moments) visitRows(visit func([]float64)) {
 	g := m.held

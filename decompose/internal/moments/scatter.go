@@ -245,7 +245,7 @@ func (s *Scatter) Like(o *Scatter) bool {
 func (s *Scatter) About(f *Frame, unit float64) (xx linalg.Shifted, x []float64, total float64) {
 	p := len(s.sum)
 	shift := f.Left()
-	xx = linalg.Shifted{M: mat.NewSymDense(p, kernel.Zeros[float64](p*p)), G: make([]float64, p), C: shift}
+	xx = linalg.Shifted{M: symmetric(p), G: make([]float64, p), C: shift}
 	raw := xx.M.RawSymmetric()
 	at, i := 0, 0
 	for a := range s.own {

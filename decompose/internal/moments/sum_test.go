@@ -124,7 +124,7 @@ func TestTraceOfSums(t *testing.T) {
 		leaves := s.leaves(t, 256)
 		all := sum(t, s.layout, leaves, 0, len(leaves))
 		for k, bases := range s.layout.Predictors {
-			for _, some := range [][]int{{0}, {len(bases) - 1}, {len(bases) - 1, 0}} {
+			for _, some := range [][]int{{0}, {2}, {0, 2, 3}, {3, 0, 2}, {len(bases) - 1}, {len(bases) - 1, 0}} {
 				c := all.Total().Predictor(k).Products(some...)
 				n := c.SymmetricDim()
 				v, want := mat.NewSymDense(n, nil), 0.0
