@@ -188,13 +188,10 @@ func (k *Work) cellsDense(c []blas64.General, a *Sparse, b []blas64.General, w [
 			}
 			kernel.AddCross(own, q, value[(i-from)*size:], size, size, k.gathered, q, q, len(rows), weights)
 		}
-		for l, j := range columns {
-			sums := own[l*q:]
-			for _, c := range c {
-				to := c.Data[int(j)*c.Stride:][:c.Cols]
-				kernel.Add(to, to, sums[:c.Cols])
-				sums = sums[c.Cols:]
-			}
+		first := 0
+		for _, c := range c {
+			kernel.ScatterRows(c.Data, c.Stride, a.D, columns, 1, nil, own[first:], q, c.Cols, size)
+			first += c.Cols
 		}
 	})
 	return nil
