@@ -74,6 +74,7 @@ type Spec interface {
 type Scanner interface {
 	// NeedsScan is false when Build can be called at once.
 	NeedsScan() bool
+	// Scan may run while other scanners scan.
 	Scan(b *data.Batch) error
 	// Build may run while other scanners build.
 	Build() ([]Block, error)

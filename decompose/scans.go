@@ -2,9 +2,12 @@ package decompose
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/wire"
@@ -62,19 +65,49 @@ func plain(scanners []SummingScanner) (all []Scanner) {
 	return all
 }
 
-// scanRows shows the rows to the scanners.
+// scanRows shows the rows to the scanners, each in its own goroutine. Of several that fail the one that does so
+// at the first batch tells.
 func scanRows(ctx context.Context, src data.Source, columns []string, scanners []Scanner) error {
-	for b, err := range ahead(src.Batches(ctx, columns), 4) {
-		if err != nil {
-			return err
-		}
-		for _, s := range scanners {
-			if err := s.Scan(b); err != nil {
-				return err
+	shown, scanned, failed := make([]chan *data.Batch, len(scanners)), make([]int, len(scanners)), make([]error, len(scanners))
+	var enough atomic.Bool
+	var wait sync.WaitGroup
+	for i, s := range scanners {
+		shown[i] = make(chan *data.Batch, 1)
+		wait.Go(func() {
+			for b := range shown[i] {
+				if failed[i] != nil {
+					continue
+				}
+				if failed[i] = s.Scan(b); failed[i] != nil {
+					enough.Store(true)
+				}
+				scanned[i]++
 			}
+		})
+	}
+	var unread error
+	for b, err := range ahead(src.Batches(ctx, columns), 4) {
+		if unread = err; err != nil || enough.Load() {
+			break
+		}
+		for _, show := range shown {
+			show <- b
 		}
 	}
-	return ctx.Err()
+	for _, show := range shown {
+		close(show)
+	}
+	wait.Wait()
+	first := -1
+	for i, err := range failed {
+		if err != nil && (first < 0 || scanned[i] < scanned[first]) {
+			first = i
+		}
+	}
+	if first >= 0 {
+		return failed[first]
+	}
+	return cmp.Or(unread, ctx.Err())
 }
 
 // Recorded are totals of looks by their names. It reads no rows.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/pho-go/pho/data"
 )
 
 // text are sums that are what they are written as.
@@ -41,6 +43,57 @@ func TestScannedBytes(t *testing.T) {
 	broken := errors.New("broken")
 	if _, err := DecodeScanned(raw, func(string, []byte) (Sums, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Error(err)
+	}
+}
+
+// scanFailing fails at one batch, and notes the rows before.
+type scanFailing struct {
+	Scanner
+	at            int
+	rows          []int64
+	after, failed chan struct{} // it fails once after is closed, and closes failed
+}
+
+func (s *scanFailing) Scan(b *data.Batch) error {
+	if len(s.rows) == s.at {
+		if s.after != nil {
+			<-s.after
+		}
+		if s.failed != nil {
+			close(s.failed)
+		}
+		return fmt.Errorf("batch %d", s.at)
+	}
+	s.rows = append(s.rows, b.Row(0))
+	return nil
+}
+
+// TestFirstFault: scanners that run at the same time see all rows in order, and the error is that of
+// the first batch at which one fails.
+func TestFirstFault(t *testing.T) {
+	const batches = 40
+	rows := data.NewTable(batches)
+	rows.BatchRows = 1
+	if err := rows.AddNumeric("x", make([]float64, batches)); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		failed := make(chan struct{})
+		late, early, never := &scanFailing{at: 5, failed: failed}, &scanFailing{at: 4, after: failed}, &scanFailing{at: -1}
+		if err := scanRows(t.Context(), rows, []string{"x"}, []Scanner{late, early, never}); err == nil || err.Error() != "batch 4" {
+			t.Fatal(err)
+		}
+		one, other := &scanFailing{at: -1}, &scanFailing{at: -1}
+		if err := scanRows(t.Context(), rows, []string{"x"}, []Scanner{one, other}); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*scanFailing{one, other} {
+			for i, row := range s.rows {
+				if len(s.rows) != batches || row != int64(i) {
+					t.Fatal(s.rows)
+				}
+			}
+		}
 	}
 }
 

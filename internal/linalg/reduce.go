@@ -14,8 +14,9 @@ import (
 type Map struct {
 	From, Rows  int
 	To, Columns int
-	Z           *mat.Dense // Rows x Columns; nil: the identity
-	Turned      bool       // Z is given as its transpose
+	Z           *mat.Dense // Rows x Columns; nil: the identity below First rows of zeros
+	First       int
+	Turned      bool // Z is given as its transpose
 }
 
 // Reduce is Z'sZ for the block diagonal Z of maps in order, which cover s and the result. Of s the
@@ -27,7 +28,7 @@ func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	to := out.RawSymmetric()
 	parts, maps := make([]part, len(maps)), slices.Clone(maps)
 	for j := range maps {
-		if m := &maps[j]; m.Z != nil && m.Rows > 0 && m.Columns > 0 {
+		if m := &maps[j]; m.Rows > 0 && m.Columns > 0 {
 			parts[j] = m.part()
 		}
 	}
@@ -52,6 +53,12 @@ type part struct {
 
 // part is m's Z so. One that needs weights is turned back.
 func (m *Map) part() part {
+	switch {
+	case m.Z == nil && m.Turned:
+		return part{skip: m.First}
+	case m.Z == nil:
+		return part{first: m.First}
+	}
 	p, ok := chosen(m.Z)
 	if m.Turned {
 		if ok && m.Columns-p.first == m.Rows-p.skip {

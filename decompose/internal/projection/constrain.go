@@ -53,7 +53,8 @@ type Constrained struct {
 	view   moments.View
 	raw    []int        // first raw column of each block in the view, and the end
 	start  []int        // first constrained column of each block, and the end
-	z      []*mat.Dense // d_j x c_j; nil: the identity
+	z      []*mat.Dense // d_j x c_j; nil: the identity below first_j rows of zeros
+	first  []int        // more than 0: the coefficients of a contrast's first level
 	terms  []penalty.Component
 	notes  []string
 
@@ -111,7 +112,7 @@ func (c *Constrained) viewOf(m *moments.Moments) moments.View {
 // Same tells whether o has the columns of c, with the same constraints and penalties.
 func (c *Constrained) Same(o *Constrained) bool {
 	return slices.Equal(c.view.Bases, o.view.Bases) && slices.Equal(c.raw, o.raw) &&
-		slices.EqualFunc(c.z, o.z, sameMatrix) && slices.EqualFunc(c.terms, o.terms, sameComponent)
+		slices.Equal(c.first, o.first) && slices.EqualFunc(c.z, o.z, sameMatrix) && slices.EqualFunc(c.terms, o.terms, sameComponent)
 }
 
 func sameMatrix(a, b *mat.Dense) bool {
@@ -128,6 +129,11 @@ func (c *Constrained) constrain(j int) error {
 	b, dim := c.blocks[j], c.raw[j+1]-c.raw[j]
 	if b.Kept {
 		b = b.zeroColumn(dim)
+	}
+	if b.contrast() {
+		c.terms = append(c.terms, penalty.Component{Name: c.names[j], Start: c.start[j], Dim: dim - 1, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF})
+		c.z, c.first, c.start = append(c.z, nil), append(c.first, 1), append(c.start, c.start[j]+dim-1)
+		return nil
 	}
 	null, err := c.nullSpace(j, b)
 	if err != nil {
@@ -152,8 +158,17 @@ func (c *Constrained) constrain(j int) error {
 			return fmt.Errorf("term %q: %w", t.Name, err)
 		}
 	}
-	c.terms, c.z, c.start = append(c.terms, t), append(c.z, z), append(c.start, t.Start+free)
+	c.terms, c.z, c.first, c.start = append(c.terms, t), append(c.z, z), append(c.first, 0), append(c.start, t.Start+free)
 	return nil
+}
+
+// contrast tells whether the constraint is that the first of several coefficients is 0, and nothing is
+// penalised: of many levels the matrix that says so would be large.
+func (b Block) contrast() bool {
+	if b.Map != nil || b.Select || len(b.Penalty.S) > 0 || len(b.Normal) < 2 || b.Normal[0] == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(b.Normal[1:], func(v float64) bool { return v != 0 })
 }
 
 // zeroColumn is b with a column of zeros under a fixed penalty in place of its own, so
@@ -254,7 +269,17 @@ func complement(v []float64) *mat.Dense {
 }
 
 // Z maps constrained coefficients of block j to raw ones (d x c); nil: the identity.
-func (c *Constrained) Z(j int) *mat.Dense { return c.z[j] }
+func (c *Constrained) Z(j int) *mat.Dense {
+	if c.first[j] == 0 {
+		return c.z[j]
+	}
+	d := c.raw[j+1] - c.raw[j]
+	z := mat.NewDense(d, d-c.first[j], nil)
+	for i := c.first[j]; i < d; i++ {
+		z.Set(i, i-c.first[j], 1)
+	}
+	return z
+}
 
 // Terms are the blocks' columns and penalties, in constrained coordinates.
 func (c *Constrained) Terms() []penalty.Component { return c.terms }

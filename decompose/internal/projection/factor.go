@@ -37,7 +37,7 @@ func (c *Constrained) factor(intercept, total bool, beta []float64) *factored {
 		f.y.AddVec(f.y, &moved)
 	}
 	for j := range c.blocks {
-		from := rows.Slice(0, m, c.raw[j], c.raw[j+1])
+		from := rows.Slice(0, m, c.raw[j]+c.first[j], c.raw[j+1])
 		to := f.g.Slice(0, m, c.start[j], c.start[j+1]).(*mat.Dense)
 		if c.z[j] == nil {
 			to.Copy(from)

@@ -20,7 +20,7 @@ func (c *Constrained) reduce(xx *mat.SymDense) *mat.SymDense {
 	}
 	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
-		maps[j] = linalg.Map{From: c.raw[j], To: c.start[j], Rows: c.raw[j+1] - c.raw[j], Columns: c.start[j+1] - c.start[j], Z: c.z[j]}
+		maps[j] = linalg.Map{From: c.raw[j], To: c.start[j], Rows: c.raw[j+1] - c.raw[j], Columns: c.start[j+1] - c.start[j], Z: c.z[j], First: c.first[j]}
 	}
 	return linalg.Reduce(xx, maps)
 }
@@ -31,7 +31,7 @@ func (c *Constrained) reduceVector(x []float64) []float64 {
 	for j := range c.blocks {
 		v, dst := x[c.raw[j]:c.raw[j+1]], out[c.start[j]:c.start[j+1]]
 		if c.z[j] == nil {
-			copy(dst, v)
+			copy(dst, v[c.first[j]:])
 			continue
 		}
 		mat.NewVecDense(len(dst), dst).MulVec(c.z[j].T(), mat.NewVecDense(len(v), v))
@@ -45,7 +45,7 @@ func (c *Constrained) expand(alpha []float64) []float64 {
 	for j := range c.blocks {
 		a, dst := alpha[c.start[j]:c.start[j+1]], raw[c.raw[j]:c.raw[j+1]]
 		if c.z[j] == nil {
-			copy(dst, a)
+			copy(dst[c.first[j]:], a)
 			continue
 		}
 		mat.NewVecDense(len(dst), dst).MulVec(c.z[j], mat.NewVecDense(len(a), a))
@@ -60,7 +60,7 @@ func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 	}
 	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
-		maps[j] = linalg.Map{From: c.start[j], To: c.raw[j], Rows: c.start[j+1] - c.start[j], Columns: c.raw[j+1] - c.raw[j], Z: c.z[j], Turned: true}
+		maps[j] = linalg.Map{From: c.start[j], To: c.raw[j], Rows: c.start[j+1] - c.start[j], Columns: c.raw[j+1] - c.raw[j], Z: c.z[j], First: c.first[j], Turned: true}
 	}
 	return linalg.Reduce(v, maps)
 }
@@ -75,7 +75,7 @@ func (c *Constrained) expandOwn(v *mat.SymDense) *mat.SymDense {
 
 // isRaw tells whether constrained coefficients are the raw ones.
 func (c *Constrained) isRaw() bool {
-	return !slices.ContainsFunc(c.z, func(z *mat.Dense) bool { return z != nil })
+	return !slices.ContainsFunc(c.z, func(z *mat.Dense) bool { return z != nil }) && !slices.ContainsFunc(c.first, func(n int) bool { return n > 0 })
 }
 
 // expandRows is T x.
@@ -88,7 +88,7 @@ func (c *Constrained) expandRows(x *mat.Dense) *mat.Dense {
 		}
 		from, to := x.Slice(c.start[j], c.start[j+1], 0, q), out.Slice(c.raw[j], c.raw[j+1], 0, q).(*mat.Dense)
 		if c.z[j] == nil {
-			to.Copy(from)
+			to.Slice(c.first[j], c.first[j]+c.start[j+1]-c.start[j], 0, q).(*mat.Dense).Copy(from)
 			continue
 		}
 		if shift, ok := linalg.Shift(c.z[j]); ok {
@@ -107,7 +107,7 @@ func (c *Constrained) asRaw(lo, hi int) (first int, ok bool) {
 		if lo < c.start[j] || hi > c.start[j+1] {
 			continue
 		}
-		shift := 0
+		shift := c.first[j]
 		if z := c.z[j]; z != nil {
 			if shift, ok = linalg.Shift(z); !ok {
 				return 0, false
@@ -125,7 +125,7 @@ func (c *Constrained) contract(raw []float64) []float64 {
 	for j := range c.blocks {
 		from, to := raw[c.raw[j]:c.raw[j+1]], theta[c.start[j]:c.start[j+1]]
 		if c.z[j] == nil {
-			copy(to, from)
+			copy(to, from[c.first[j]:])
 			continue
 		}
 		if c.blocks[j].Map == nil { // orthonormal columns

@@ -187,7 +187,8 @@ func (c *Constrained) rounding(j int) []float64 {
 	z := c.z[j]
 	if z == nil {
 		for l := range out {
-			out[l] = digits * c.view.XX.At(lo+l, lo+l)
+			at := lo + c.first[j] + l
+			out[l] = digits * c.view.XX.At(at, at)
 		}
 		return out
 	}
@@ -215,10 +216,11 @@ func (c *Constrained) without(drop [][]int) {
 					keep = append(keep, i)
 				}
 			}
-			if c.z[j] == nil {
-				c.z[j] = identity(t.Dim)
+			z := c.Z(j)
+			if z == nil {
+				z = identity(t.Dim)
 			}
-			c.z[j] = columns(c.z[j], keep)
+			c.z[j], c.first[j] = columns(z, keep), 0
 			restrict(t, keep)
 		}
 		t.Start = c.start[j]

@@ -1,0 +1,52 @@
+package projection
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestContrast: a contrast without a matrix takes all to and from raw coordinates as its matrix does.
+func TestContrast(t *testing.T) {
+	const d, n = 7, 10 // and a block of three columns
+	normal := make([]float64, d)
+	normal[0] = 1
+	blocks := []Block{{Normal: normal}, {}}
+	if !blocks[0].contrast() || (Block{Normal: make([]float64, d)}).contrast() || (Block{Normal: []float64{1, 1}}).contrast() {
+		t.Fatal("what is a contrast")
+	}
+	chosen := &Constrained{blocks: blocks, raw: []int{0, d, n}, start: []int{0, d - 1, n - 1}, z: make([]*mat.Dense, 2), first: []int{1, 0}}
+	dense := *chosen
+	dense.z, dense.first = []*mat.Dense{complement(normal), nil}, []int{0, 0}
+	if !mat.Equal(chosen.Z(0), dense.Z(0)) || chosen.isRaw() {
+		t.Error(mat.Formatted(chosen.Z(0)))
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, s := make([]float64, n), mat.NewSymDense(n, nil)
+	for i := range n {
+		x[i] = rng.NormFloat64()
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, rng.NormFloat64())
+		}
+	}
+	small := chosen.reduce(s)
+	rows := mat.NewDense(n-1, 1, slices.Clone(x[1:]))
+	for name, same := range map[string]bool{
+		"reduce":       mat.Equal(small, dense.reduce(s)),
+		"expandCov":    mat.Equal(chosen.expandCov(small), dense.expandCov(small)),
+		"expandRows":   mat.Equal(chosen.expandRows(rows), dense.expandRows(rows)),
+		"reduceVector": slices.Equal(chosen.reduceVector(x), dense.reduceVector(x)),
+		"contract":     slices.Equal(chosen.contract(x), dense.contract(x)),
+		"expand":       slices.Equal(chosen.expand(x[1:]), dense.expand(x[1:])),
+	} {
+		if !same {
+			t.Errorf("%s differs", name)
+		}
+	}
+	at, ok := chosen.asRaw(0, d-1)
+	if want, also := dense.asRaw(0, d-1); at != want || ok != also {
+		t.Errorf("from %d (%v), not %d (%v)", at, ok, want, also)
+	}
+}
