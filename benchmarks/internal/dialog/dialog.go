@@ -10,10 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Program is a running program. What it writes to standard error is seen.
 type Program struct {
+	// Limit is how long a line may take; who does not write one by then is killed. Zero is any time.
+	Limit time.Duration
+
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
@@ -44,7 +48,14 @@ func (p *Program) Close() { _ = errors.Join(p.in.Close(), p.cmd.Wait()) }
 
 // Line is the next line that it writes.
 func (p *Program) Line() (string, error) {
+	if p.Limit > 0 {
+		defer time.AfterFunc(p.Limit, func() { _ = p.cmd.Process.Kill() }).Stop()
+	}
+	start := time.Now()
 	l, err := p.out.ReadString('\n')
+	if took := time.Since(start); err != nil && p.Limit > 0 && took >= p.Limit {
+		return "", fmt.Errorf("%s: no line within %v, so it was killed", p.cmd, p.Limit)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", p.cmd, err)
 	}
