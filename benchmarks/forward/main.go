@@ -118,8 +118,7 @@ func (s *settings) compareTypes(c network, rows int, peers []*peer) error {
 	return nil
 }
 
-// compare takes turns with each peer on one network. Of a peer's two best settings the one
-// with the better median counts.
+// compare takes turns with each peer on one network. A peer that fails has no row.
 func (s *settings) compare(c network, k kind, rows int, peers []*peer) error {
 	path := filepath.Join(s.dir, c.file+k.suffix+".onnx")
 	g, err := onnx.LoadFile(path, nil)
@@ -130,30 +129,40 @@ func (s *settings) compare(c network, k kind, rows int, peers []*peer) error {
 	if err != nil {
 		return err
 	}
+	if _, err := us.run(s.threads, 0); err != nil {
+		return err
+	}
 	for _, p := range peers {
 		if !c.has(p, k) {
 			continue
 		}
-		best, err := p.fastest(s, task{path, k.there, c, rows}, us.x)
-		if err != nil {
-			fmt.Printf("%s has no kernels for %s, %s: %v\n", p.name, c.name, k.name, err)
-			continue
+		if err := s.comparePeer(c, k, task{path, k.there, c, rows}, us, p); err != nil {
+			fmt.Printf("%s, %d rows, %s: no row next to %s: %v\n", c.name, rows, k.name, p.name, err)
 		}
-		ours, theirs, won, err := s.turns(us, p, best)
-		if err != nil {
-			return err
-		}
-		miss, err := p.difference(us.y)
-		if err != nil {
-			return err
-		}
-		ratios := make([]float64, s.rounds)
-		for i := range ratios {
-			ratios[i] = ours[i] / theirs[i]
-		}
-		fmt.Printf("%s, %d rows, %s, %d threads: %s\t%s\t%s (%s)\t%.2f\t%.1e\n", c.name, rows, k.name, s.threads,
-			p.plain(), rateText(median(ours), rows), rateText(median(theirs), rows), p.settings[won], median(ratios), miss)
 	}
+	return nil
+}
+
+// comparePeer takes turns with a peer. Of its two best settings the one with the better median counts.
+func (s *settings) comparePeer(c network, k kind, t task, us *ours, p *peer) error {
+	best, err := p.fastest(s, t, us.x)
+	if err != nil {
+		return err
+	}
+	ours, theirs, won, err := s.turns(us, p, best)
+	if err != nil {
+		return err
+	}
+	miss, err := p.difference(us.y)
+	if err != nil {
+		return err
+	}
+	ratios := make([]float64, s.rounds)
+	for i := range ratios {
+		ratios[i] = ours[i] / theirs[i]
+	}
+	fmt.Printf("%s, %d rows, %s, %d threads: %s\t%s\t%s (%s)\t%.2f\t%.1e\n", c.name, t.rows, k.name, s.threads,
+		p.plain(), rateText(median(ours), t.rows), rateText(median(theirs), t.rows), p.settings[won], median(ratios), miss)
 	return nil
 }
 
