@@ -158,7 +158,7 @@ type summing struct {
 func (f *functions) summing(blocks []block) *summing {
 	pad := -f.begins[0] & (line - 1)
 	stride := (pad + f.width() + line - 1) &^ (line - 1)
-	z, scaled := kernel.Aligned(blockRows * stride), kernel.Aligned(blockRows * stride)
+	z, scaled := kernel.Aligned(blockRows*stride), kernel.Aligned(blockRows*stride)
 	return &summing{f, blocks, stride, z[pad:], scaled[pad:], make([]float64, f.offsets[len(f.scales)])}
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	columnThrees = 19 // tables of three columns that hold the 45 pairs of ten
-	besides      = 3  // columns of contributions that are no term's
-	productRows = 1 << 14 // of the ranking of pairs: rows of its exact products
+	columnThrees = 19      // tables of three columns that hold the 45 pairs of ten
+	besides      = 3       // columns of contributions that are no term's
+	productRows  = 1 << 14 // of the ranking of pairs: rows of its exact products
 	// Sums of the products of two functions that are formed, in one triangle, and not copied or derived from others; as in these cases.
 	productSums = 112_000
 )
