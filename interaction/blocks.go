@@ -1,34 +1,100 @@
 package interaction
 
-// block is a part of the matrices: the columns of pair q beside all those from lo up to hi.
-type block struct{ lo, hi, q int }
+// block is a part of the matrices: rows lo up to hi, columns from up to to.
+type block struct{ lo, hi, from, to int }
 
 // echo is a block that others hold already: of four columns, the products of (a,b) with
 // (c,d) are those of (a,c) with (b,d) and of (a,d) with (b,c), in another order.
 type echo struct{ p, q, fromP, fromQ int }
 
-// blocks are the parts of the upper triangle, beside the functions of single columns, that are summed over rows, and those that are copied.
-func (f *functions) blocks() (summed []block, copied []echo) {
+// parts are those of the upper triangle, beside that of the functions of single columns alone.
+type parts struct {
+	summed  []block // over rows,
+	derived []*derived
+	echoes  []echo // copied
+}
+
+// parts says how each is formed; complete tells of which columns each row has a polynomial.
+func (f *functions) parts(complete []bool) *parts {
 	number := map[[2]int]int{}
 	for i, p := range f.pairs {
 		number[p] = i
 	}
+	all := &parts{}
 	for q := range f.pairs {
-		last := block{0, f.begins[0], q}
+		all.beside(f, q, complete)
 		for p := range q + 1 {
-			if fromP, fromQ, ok := f.earlier(number, p, q); ok {
-				copied = append(copied, echo{p, q, fromP, fromQ})
-				continue
+			fromP, fromQ, ok := f.earlier(number, p, q)
+			d := f.shared(number, p, q, complete)
+			switch {
+			case ok:
+				all.echoes = append(all.echoes, echo{p, q, fromP, fromQ})
+			case d == nil:
+				all.sum(block{f.begins[p], f.begins[p+1], f.begins[q], f.begins[q+1]})
+			default:
+				all.derived = append(all.derived, d)
+				switch { // of the last function of the shared column
+				case d.first < d.second:
+					all.sum(block{f.begins[p+1] - d.rows, f.begins[p+1], f.begins[q], f.begins[q+1]})
+				case d.second < d.first:
+					all.sum(block{f.begins[p], f.begins[p+1], f.begins[q+1] - d.cols, f.begins[q+1]})
+				}
 			}
-			if last.hi < f.begins[p] {
-				summed = append(summed, last)
-				last.lo = f.begins[p]
-			}
-			last.hi = f.begins[p+1]
 		}
-		summed = append(summed, last)
 	}
-	return summed, copied
+	return all
+}
+
+// sum sums a block, together with the one above if they touch.
+func (a *parts) sum(b block) {
+	if n := len(a.summed); n > 0 {
+		if last := &a.summed[n-1]; last.hi == b.lo && last.from == b.from && last.to == b.to {
+			last.hi = b.hi
+			return
+		}
+	}
+	a.summed = append(a.summed, b)
+}
+
+// beside adds the parts of pair q and the functions of single columns.
+func (a *parts) beside(f *functions, q int, complete []bool) {
+	from, to := f.begins[q], f.begins[q+1]
+	a.sum(block{0, 1, from, to})
+	for _, j := range f.of {
+		lo := f.singles[j]
+		hi := lo + f.scales[j].singleWidth(f.degree)
+		pair := f.pairs[q]
+		switch {
+		case !complete[j] || j != pair[0] && j != pair[1]:
+		case f.singles[pair[0]] >= 0 && f.singles[pair[1]] >= 0:
+			d := f.ownDerived(q, j, pair[0]+pair[1]-j)
+			if d.first > 0 {
+				a.derived = append(a.derived, d)
+				lo += d.first
+			}
+		}
+		a.sum(block{lo, hi, from, to})
+	}
+}
+
+// shared are the sums of pairs p and q if these share one column, complete, and its and their others' functions are among those of
+// single columns; else nil.
+func (f *functions) shared(number map[[2]int]int, p, q int, complete []bool) *derived {
+	for _, a := range f.pairs[p] {
+		b, c := f.pairs[p][0]+f.pairs[p][1]-a, f.pairs[q][0]+f.pairs[q][1]-a
+		if a != f.pairs[q][0] && a != f.pairs[q][1] || b == c || !complete[a] || f.singles[b] < 0 || f.singles[c] < 0 {
+			continue
+		}
+		r, ok := number[sorted(b, c)]
+		if !ok || f.scales[a].width(f.degree) < 2*f.scales[a].width(degrees) {
+			r = -1
+		}
+		if r < 0 && a != f.pairs[p][0] && a != f.pairs[q][0] { // its last function's products do not lie together
+			return nil
+		}
+		return f.sharedDerived(p, q, r, a, b, c)
+	}
+	return nil
 }
 
 // earlier are the pairs with the products of p and q whose second one comes first; not ok: they are p and q.

@@ -39,8 +39,9 @@ func (v *Ranking) find(r *decompose.Result, k int) *finding {
 			break
 		}
 		p := rows.products(l.functions, k, left, v.inflation(r, k, f))
-		s := newSelection(l.functions, p)
-		steps := s.choose(level/float64(l.tested), v.goroutines(len(s.pairs)))
+		workers := v.goroutines(len(l.functions.pairs))
+		s := newSelection(l.functions, p, workers)
+		steps := s.choose(level/float64(l.tested), workers)
 		f = &finding{steps: steps, single: s.single, of: l.functions.of, singles: l.functions.singleGains(p), weight: p.weight, tested: l.tested}
 		if len(f.steps) == 0 && f.single <= 0 {
 			return nil

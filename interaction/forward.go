@@ -27,16 +27,15 @@ type selection struct {
 	pairs     [][2]int
 	begins    []int // of each candidate's columns; the last is their number
 	reference []float64
-	k, b      *mat.Dense
+	k, b      *mat.Dense // the upper triangle, by candidates
 	g         []float64
 	single    float64 // what functions of single columns explain of sum w r^2
 }
 
 // newSelection takes out what is known: 1, functions of single columns, pairs of the
 // formula.
-func newSelection(f *functions, p *products) *selection {
+func newSelection(f *functions, p *products, workers int) *selection {
 	n, m := p.n, f.known
-	q := n - m
 	gram, sandwich := mat.NewDense(n, n, p.gram), mat.NewDense(n, n, p.sandwich)
 	s := &selection{pairs: f.pairs[f.first:], g: append([]float64(nil), p.score[m:]...)}
 	for _, at := range f.begins[f.first:] {
@@ -62,39 +61,42 @@ func newSelection(f *functions, p *products) *selection {
 	}
 	s.k, s.b = mat.DenseCopyOf(gram.Slice(m, n, m, n)), mat.DenseCopyOf(sandwich.Slice(m, n, m, n))
 	beside := rows(gram, m, n)
-	w := h.solved(beside)
-	beside.Scale(-1, beside)
-	addTransMul(s.k, beside, w)
 	inner := mat.NewDense(kept, kept, nil)
 	for i, at := range h.kept {
 		for j, other := range h.kept {
 			inner.Set(i, j, sandwich.At(at, other))
 		}
 	}
-	s.congruent(w, rows(sandwich, m, n), inner)
-	for i, at := range h.kept {
-		for j := range q {
-			s.g[j] -= w.At(i, j) * p.score[at]
-		}
-	}
+	pool := taskpool.New(workers)
+	defer pool.Close()
+	pool.Each(len(s.pairs), s.without(h, beside, rows(sandwich, m, n), inner, h.pick(p.score[:m])))
 	return s
 }
 
-// congruent turns B into B - A'C - C'A + A'DA: the sandwich of columns from which A times
-// others was taken, C being the others' sandwich with them and D that among the others. It is
-// B + A'H + H'A, H = DA/2 - C.
-func (s *selection) congruent(a, c, d *mat.Dense) {
-	half := halfCongruent(a, c, d)
-	addTransMul(s.b, a, half)
-	addTransMul(s.b, half, a)
-}
-
-// halfCongruent is H.
-func halfCongruent(a, c, d *mat.Dense) *mat.Dense {
+// without takes from candidates what others explain, whose products are factored as f: each by the function returned, of
+// which several calls may run at once. beside are the others' products with the candidates' columns, c and d their
+// sandwich with those and among themselves, own their scores. K becomes K - A'GA, B becomes
+// B - A'C - C'A + A'DA = B + A'H + H'A with H = DA/2 - C.
+func (s *selection) without(f *semidefinite, beside, c, d *mat.Dense, own []float64) func(candidate int) {
+	a := f.solved(beside)
+	beside.Scale(-1, beside)
 	half := transMul(d, a) // D is symmetric
 	half.Scale(0.5, half)
 	half.Sub(half, c)
-	return half
+	q := s.begins[len(s.pairs)]
+	return func(j int) {
+		first, next := s.begins[j], s.begins[j+1]
+		from := func(m *mat.Dense, end int) *mat.Dense { return m.Slice(0, f.rank(), first, end).(*mat.Dense) }
+		b, k := s.b.Slice(first, next, first, q).(*mat.Dense), s.k.Slice(first, next, first, q).(*mat.Dense)
+		addTransMul(b, from(a, next), from(half, q))
+		addTransMul(b, from(half, next), from(a, q))
+		addTransMul(k, from(beside, next), from(a, q))
+		for i, v := range own {
+			for c := first; c < next; c++ {
+				s.g[c] -= a.At(i, c) * v
+			}
+		}
+	}
 }
 
 // transMul is a'b.
@@ -173,41 +175,28 @@ func (s *selection) score(j int) score {
 	return scored(s.g[lo:hi], s.block(s.k, j), s.block(s.b, j), s.reference[lo:hi], collinear)
 }
 
-// takeOut takes what candidate j explains from the others: each by the function returned, of which several
-// calls may run at once. It changes the rows of that other one alone, and reads none but j's and its own.
+// takeOut takes what candidate j explains from the others: each by the function returned, as without says.
 func (s *selection) takeOut(j int) func(other int) {
 	lo, hi := s.begins[j], s.begins[j+1]
 	q := s.begins[len(s.pairs)]
 	f := factorised(s.block(s.k, j), hi-lo, s.reference[lo:hi], collinear)
-	kept := f.rank()
-	rows := func(a *mat.Dense) *mat.Dense {
-		out := mat.NewDense(kept, q, nil)
+	rows := func(a *mat.Dense) *mat.Dense { // those kept, what is left of the block from above it
+		out := mat.NewDense(f.rank(), q, nil)
 		for i, at := range f.kept {
-			out.SetRow(i, a.RawRowView(lo+at))
+			row := out.RawRowView(i)
+			for c := range lo {
+				row[c] = a.At(c, lo+at)
+			}
+			copy(row[lo:], a.RawRowView(lo + at)[lo:])
 		}
 		return out
 	}
-	minus := rows(s.k)
-	a := f.solved(minus)
-	minus.Scale(-1, minus)
-	inner := mat.NewDense(kept, kept, nil)
-	for i, at := range f.kept {
+	among := rows(s.b)
+	inner := mat.NewDense(f.rank(), f.rank(), nil)
+	for i := range f.kept {
 		for l, other := range f.kept {
-			inner.Set(i, l, s.b.At(lo+at, lo+other))
+			inner.Set(i, l, among.At(i, lo+other))
 		}
 	}
-	half, own := halfCongruent(a, rows(s.b), inner), f.pick(s.g[lo:hi])
-	return func(other int) {
-		first, next := s.begins[other], s.begins[other+1]
-		at := func(m *mat.Dense) *mat.Dense { return m.Slice(0, kept, first, next).(*mat.Dense) }
-		b, k := s.b.Slice(first, next, 0, q).(*mat.Dense), s.k.Slice(first, next, 0, q).(*mat.Dense)
-		addTransMul(b, at(a), half)
-		addTransMul(b, at(half), a)
-		addTransMul(k, at(minus), a)
-		for i, v := range own {
-			for c := first; c < next; c++ {
-				s.g[c] -= a.At(i, c) * v
-			}
-		}
-	}
+	return s.without(f, rows(s.k), among, inner, f.pick(s.g[lo:hi]))
 }

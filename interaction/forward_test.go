@@ -22,9 +22,9 @@ func TestChoose(t *testing.T) {
 	single := []int{0, 1, 2, 3}
 	pairs := [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
 	f := newFunctions(scales, single, minSingleDegree, nil, pairs)
-	steps := newSelection(f, s.products(f, 0, noise, 1)).choose(1, 2)
+	steps := newSelection(f, s.products(f, 0, noise, 1), 2).choose(1, 2)
 	for _, workers := range []int{1, 5} {
-		if other := newSelection(f, s.products(f, 0, noise, 1)).choose(1, workers); !slices.Equal(steps, other) {
+		if other := newSelection(f, s.products(f, 0, noise, 1), workers).choose(1, workers); !slices.Equal(steps, other) {
 			t.Errorf("two workers choose %v, %d choose %v", steps, workers, other)
 		}
 	}
@@ -35,7 +35,7 @@ func TestChoose(t *testing.T) {
 	left := slices.Clone(pairs)
 	for _, step := range steps {
 		f := newFunctions(scales, single, minSingleDegree, known, left)
-		of := newSelection(f, s.products(f, 0, noise, 1))
+		of := newSelection(f, s.products(f, 0, noise, 1), 2)
 		want := of.score(slices.Index(left, step.pair))
 		if math.Abs(step.gain-want.gain) > 1e-8*math.Abs(want.gain) || math.Abs(step.p-want.p) > 1e-6*want.p {
 			t.Errorf("%v beside %v: gain %g at p %g, want %g at %g", step.pair, known, step.gain, step.p, want.gain, want.p)

@@ -88,11 +88,11 @@ func (s *kept) bin(scales []*scale) {
 // products are those of predictor k, of which e is noise, its squares times the inflation. Two goroutines take a half of the rows
 // each; what they form of them serves both matrices.
 func (s *kept) products(f *functions, k int, e []float64, inflation float64) *products {
-	blocks, echoes := f.blocks()
+	parts := f.parts(f.complete(&s.values))
 	half := (s.rows()/2 + blockRows - 1) / blockRows * blockRows
 	part := func(first, next int) *products {
 		p := newProducts(f.width())
-		f.summing(blocks).add(p, &s.values, s.w, s.r[k], e, inflation, first, next)
+		f.summing(parts.summed).add(p, &s.values, s.w, s.r[k], e, inflation, first, next)
 		return p
 	}
 	var rest *products
@@ -101,8 +101,11 @@ func (s *kept) products(f *functions, k int, e []float64, inflation float64) *pr
 	p := part(0, min(half, s.rows()))
 	running.Wait()
 	p.add(rest)
+	for _, d := range parts.derived {
+		d.write(p.gram, p.sandwich)
+	}
 	for _, matrix := range [][]float64{p.gram, p.sandwich} {
-		for _, e := range echoes {
+		for _, e := range parts.echoes {
 			f.copy(matrix, p.n, e)
 		}
 		kernel.AddGram(matrix, p.n, nil, p.n, p.n, 0, nil) // the lower triangle

@@ -28,14 +28,19 @@ type functions struct {
 	first   int      // of the candidates among pairs
 	needed  []bool   // scales of any of them
 	offsets []int    // in a row of functions of all scales
+	singles []int    // first column of each scale's own functions; -1: there are none
 }
 
 // newFunctions are those of the candidates beside known pairs and single columns.
 func newFunctions(scales []*scale, single []int, degree int, known, candidates [][2]int) *functions {
 	f := &functions{scales: scales, of: single, degree: degree, pairs: append(append([][2]int(nil), known...), candidates...),
-		first: len(known), needed: make([]bool, len(scales))}
+		first: len(known), needed: make([]bool, len(scales)), singles: make([]int, len(scales))}
 	width := 1
+	for j := range f.singles {
+		f.singles[j] = -1
+	}
 	for _, j := range single {
+		f.singles[j] = width
 		f.needed[j] = true
 		width += scales[j].singleWidth(degree)
 	}
@@ -146,13 +151,15 @@ type summing struct {
 	blocks []block
 	stride int // functions of pairs begin where vectors do
 	z      []float64
+	scaled []float64 // functions of pairs, times weights
 	each   []float64
 }
 
 func (f *functions) summing(blocks []block) *summing {
 	pad := -f.begins[0] & (line - 1)
 	stride := (pad + f.width() + line - 1) &^ (line - 1)
-	return &summing{f, blocks, stride, kernel.Aligned(blockRows * stride)[pad:], make([]float64, f.offsets[len(f.scales)])}
+	z, scaled := kernel.Aligned(blockRows*stride), kernel.Aligned(blockRows*stride)
+	return &summing{f, blocks, stride, z[pad:], scaled[pad:], make([]float64, f.offsets[len(f.scales)])}
 }
 
 // add adds to p the rows of v from first up to next: what the blocks hold. w nil: ones.
@@ -185,8 +192,15 @@ func (s *summing) add(p *products, v *values, w, r, e []float64, inflation float
 func (s *summing) sum(matrix, w []float64, rows int) {
 	n := s.width()
 	kernel.AddGram(matrix, n, s.z, s.stride, s.begins[0], rows, w)
+	of := s.z
+	if w != nil {
+		of = s.scaled
+		for l, v := range w {
+			row := s.z[l*s.stride:][s.begins[0]:n]
+			floats.ScaleTo(of[l*s.stride:][s.begins[0]:n], v, row)
+		}
+	}
 	for _, b := range s.blocks {
-		from, to := s.begins[b.q], s.begins[b.q+1]
-		kernel.AddCross(matrix[b.lo*n+from:], n, s.z[b.lo:], s.stride, b.hi-b.lo, s.z[from:], s.stride, to-from, rows, w)
+		kernel.AddCross(matrix[b.lo*n+b.from:], n, s.z[b.lo:], s.stride, b.hi-b.lo, of[b.from:], s.stride, b.to-b.from, rows, nil)
 	}
 }

@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	columnThrees = 19 // tables of three columns that hold the 45 pairs of ten
-	besides      = 3  // columns of contributions that are no term's
-	// Of the ranking of pairs: rows and functions of its exact products (30 pairs of 4 x 4
-	// functions, 12 of each column, 1).
-	productRows, functions = 1 << 14, 30*16 + inputs*12 + 1
-	copiedBlocks           = 102 // of 16 x 16: of four columns, two pairs have the products of two others; as many as in these cases
+	columnThrees = 19      // tables of three columns that hold the 45 pairs of ten
+	besides      = 3       // columns of contributions that are no term's
+	productRows  = 1 << 14 // of the ranking of pairs: rows of its exact products
+	// Sums of the products of two functions that are formed, in one triangle, and not copied or derived from others; as in these cases.
+	productSums = 112_000
 )
 
 // bounded is one of the cases that have a target.
@@ -124,7 +123,7 @@ func (c bounded) parts(r rate.Rates, rows int, writing float64) []part {
 		{"default bands: X'WX again", products},
 		{"contributions", splines*r.Product + linear/r.FMA},
 		{"ranking of pairs: tables", columnThrees * r.Table},
-		{"ranking of pairs: products", productRows * (functions*functions - 2*256*copiedBlocks) / r.FMA / float64(rows)}, // two triangles
+		{"ranking of pairs: products", productRows * 2 * productSums / r.FMA / float64(rows)}, // two matrices
 	}
 	if !c.text {
 		all = append(all, part{"writing to the file system", float64(c.splines+c.linear+besides) * writing})

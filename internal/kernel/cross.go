@@ -62,7 +62,9 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 // allocate, and no more than needed, because clearing it would cost more than a small
 // product. The number of rows in a panel changes no bit.
 func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
-	if p*q <= 1024 {
+	if w == nil && q%(2*lanes[float64](s)) == 0 { // nothing is packed
+		crossTiles(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, nil)
+	} else if p*q <= 1024 {
 		crossSmall(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
 	} else {
 		crossLarge(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
@@ -94,7 +96,10 @@ func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float6
 	const size = 8
 	nr := 2 * lanes[float64](s)
 	t := tile{rs: size, ks: uintptr(lda) * size, cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
-	block := len(panel) / nr
+	block := kBlock
+	if panel != nil {
+		block = len(panel) / nr
+	}
 	for i := 0; i < n; i += block {
 		t.k = uintptr(min(block, n-i))
 		t.a = at(a, i*lda)
