@@ -123,12 +123,15 @@ func (s *solver) coefficients(context.Context) error {
 	out, fit, mean := &s.out, s.fit, s.columns.Mean()
 	out.mean, out.sumW = mean, s.moments.SumW
 	if s.errors() {
-		out.bias = fit.SmoothingBias()
-		out.cov = fit.Covariance()
-		out.sandwich = fit.Sandwich()
+		out.bias, out.sandwich = fit.SmoothingBias(), fit.Sandwich()
 	}
-	if s.plan.joined == nil { // several networks' responses need it
+	switch own := s.plan.joined == nil; { // several networks' responses need it
+	case own && s.errors():
+		out.cov = fit.TakeCovariance()
+	case own:
 		fit.ForgetCovariance()
+	case s.errors():
+		out.cov = fit.Covariance()
 	}
 	if err := s.hierarchical(); err != nil {
 		return err

@@ -162,6 +162,44 @@ func TestQuadratic(t *testing.T) {
 	}
 }
 
+// TestQuadraticArrangedOrNot: rows of few entries go cell by cell if they are arranged, one by one if not, by the same work.
+func TestQuadraticArrangedOrNot(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const n, d = 400, 200
+	alone := inCells(r, n, d, 10, 5)
+	arranged := &design.Sparse{D: d, K: 10, Index: alone.Index, Value: alone.Value}
+	arranged.Arrange()
+	root := mat.NewDense(d, d, nil)
+	for i := range d {
+		for j := range d {
+			root.Set(i, j, r.NormFloat64())
+		}
+	}
+	c := mat.NewSymDense(d, nil)
+	c.SymOuterK(1, root)
+	mean := make([]float64, d)
+	mean[3] = 0.5
+	q, err := design.NewQuadratic([]int{d}, c, mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := q.Work()
+	want, dst := make([]float64, n), make([]float64, n)
+	for i, x := range []*design.Sparse{alone, arranged, alone, arranged} {
+		if err := work.Rows(dst, []design.Columns{x}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			copy(want, dst)
+		}
+		for row, v := range dst {
+			if math.Abs(v-want[row]) > 1e-12*(1+want[row]) {
+				t.Fatalf("call %d, row %d: %g, want %g", i+1, row, v, want[row])
+			}
+		}
+	}
+}
+
 // within is c inside a larger matrix.
 func within(c *mat.SymDense) *mat.SymDense {
 	if c == nil {

@@ -144,8 +144,10 @@ func (k *QuadraticWork) withCells(column []int32) []float64 {
 	return w.with
 }
 
-// oneByOne tells whether cells have triangles.
-func (k *QuadraticWork) oneByOne() bool { return k.width == 0 && k.cells.x.K <= fewCellEntries }
+// oneByOne tells whether cells have triangles: rows of few entries that nobody has sorted yet.
+func (k *QuadraticWork) oneByOne() bool {
+	return k.width == 0 && k.cells.x.K <= fewCellEntries && k.cells.x.cells == nil
+}
 
 // at is v'C_cc v - 2 (C m_s)_c'v.
 func (f *cellForm) at(v []float64) float64 {
@@ -185,7 +187,7 @@ func (k *QuadraticWork) addCell(dst []float64, rows []int32, columns []int32, va
 // kept, which bounds the memory; each cell of splines has a first column of its own.
 func (k *QuadraticWork) cellForm(columns []int32) *cellForm {
 	at := &k.cells.forms[columns[0]]
-	if *at != nil && len((*at).columns) == len(columns) && equal((*at).columns, columns) {
+	if *at != nil && ((*at).triangle != nil) == k.oneByOne() && len((*at).columns) == len(columns) && equal((*at).columns, columns) {
 		return *at
 	}
 	size, start := len(columns), k.of.starts[k.cells.basis]

@@ -76,20 +76,20 @@ func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
 		f.owner[i] = -1
 	}
 	total, norms := make([]float64, t.Dim), 0.0
-	for j, s := range t.S {
+	for j := range t.S {
 		if !live[j] {
 			continue
 		}
-		diag, ok := diagonalOf(s)
+		diag, ok := t.diagonal(j)
 		if !ok {
 			return false
 		}
 		norm := 0.0
-		for i := range diag {
-			diag[i] /= d[i] * d[i]
-			norm = math.Hypot(norm, diag[i])
+		for i, v := range diag {
+			norm = math.Hypot(norm, v/(d[i]*d[i]))
 		}
 		for i, v := range diag {
+			v /= d[i] * d[i]
 			switch {
 			case v == 0:
 				continue
@@ -110,22 +110,6 @@ func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
 		}
 	}
 	return free == 0 || free == t.Dim
-}
-
-// diagonalOf is the diagonal of s if all else is zero.
-func diagonalOf(s *mat.SymDense) ([]float64, bool) {
-	n, raw := s.SymmetricDim(), s.RawSymmetric()
-	diag := make([]float64, n)
-	for i := range n {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		diag[i] = row[0]
-		for _, v := range row[1:] {
-			if v != 0 {
-				return nil, false
-			}
-		}
-	}
-	return diag, true
 }
 
 // sort finds the groups of term t's columns, sorts them, and sets products and means.

@@ -16,11 +16,11 @@ const minColumnShare = 1e-4
 // for rounding. Unpenalised components stay as they are.
 func (t *Component) Balance(d []float64) {
 	size, penalised := make([]float64, t.Dim), false // of the penalty on each column
-	for _, s := range t.S {
-		if norm := frobenius(s); norm > 0 {
+	for j := range t.S {
+		if own, norm := t.sizes(j); norm > 0 {
 			penalised = true
-			for i := range size {
-				size[i] += math.Abs(s.At(i, i)) / norm
+			for i, v := range own {
+				size[i] += v / norm
 			}
 		}
 	}

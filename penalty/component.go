@@ -21,12 +21,12 @@ func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*
 	var indices []int
 	var norms []float64
 	total := mat.NewSymDense(t.Dim, nil)
-	for j, sj := range t.S {
+	for j := range t.S {
 		norm := 0.0
 		if !live[j] {
 			continue
 		}
-		x := mat.NewSymDense(t.Dim, nil)
+		sj, x := t.Matrix(j), mat.NewSymDense(t.Dim, nil)
 		for a := range t.Dim {
 			for b := a; b < t.Dim; b++ {
 				x.SetSym(a, b, sj.At(a, b)/(d[a]*d[b]))

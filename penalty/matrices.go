@@ -135,19 +135,19 @@ func bsplineDerivatives(dst, t []float64, span, degree, order int, x float64) {
 // of different terms are comparable and equal mgcv's sp (its S.scale is
 // 1/factor). The argument is not changed. A zero S or norm gives factor 1.
 func Scale(s *mat.SymDense, maxRowNorm float64) (*mat.SymDense, float64) {
-	norm, factor := oneNorm(s), 1.0
+	if diag, factor, ok := ScaleDiagonal(s, maxRowNorm); ok { // of many levels: memory that is not touched costs nothing
+		return matrixOf(diag), factor
+	}
+	factor := scaleBy(oneNorm(s), maxRowNorm)
+	return scaledBy(s, factor), factor
+}
+
+// scaleBy is the factor of Scale for a matrix of this norm.
+func scaleBy(norm, maxRowNorm float64) float64 {
 	if norm > 0 && maxRowNorm > 0 {
-		factor = maxRowNorm * maxRowNorm / norm
+		return maxRowNorm * maxRowNorm / norm
 	}
-	scaled := mat.NewSymDense(s.SymmetricDim(), nil)
-	if diag, ok := diagonalOf(s); ok { // of many levels: memory that is not touched costs nothing
-		for i, v := range diag {
-			scaled.SetSym(i, i, factor*v)
-		}
-		return scaled, factor
-	}
-	scaled.ScaleSym(factor, s)
-	return scaled, factor
+	return 1
 }
 
 // oneNorm is the largest sum of sizes in a row of s.

@@ -110,7 +110,8 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 		}
 		total := mat.NewSymDense(t.Dim, nil)
 		part := Component{Name: t.Name, Start: at, Dim: rank}
-		for j, sj := range t.S {
+		for j := range t.S {
+			sj := t.Matrix(j)
 			if norm := mat.Norm(sj, 2); live[next+j] && norm > 0 {
 				total.AddSym(total, scaledBy(sj, 1/norm))
 			}
@@ -120,8 +121,8 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 			return nil, nil, fmt.Errorf("penalty: term %q: the penalty has no eigendecomposition: %w", t.Name, err)
 		}
 		basis := mat.DenseCopyOf(vectors.Slice(0, t.Dim, 0, rank))
-		for j, sj := range t.S {
-			part.S = append(part.S, sandwich(mat.DenseCopyOf(basis.T()), sj))
+		for j := range t.S {
+			part.S = append(part.S, sandwich(mat.DenseCopyOf(basis.T()), t.Matrix(j)))
 			alive = append(alive, live[next+j])
 		}
 		r.Slice(t.Start, t.Start+t.Dim, at, at+rank).(*mat.Dense).Copy(basis)

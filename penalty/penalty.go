@@ -72,6 +72,7 @@ type Component struct {
 	Name       string
 	Start, Dim int
 	S          []*mat.SymDense // each Dim x Dim; none: unpenalised
+	Diagonal   [][]float64     // one per S: of a penalty that is zero elsewhere its diagonal (Dim), in place of its S, which is nil; nil: each has its S
 	SP         []float64       // as in Penalty
 	Link       []string        // as in Penalty; an SP given for one of a set is given for all of it
 

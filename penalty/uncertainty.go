@@ -226,9 +226,9 @@ func (p *Problem) factorDerivative(phi, sr, ri *mat.Dense, weights []float64) {
 			continue
 		}
 		own := mat.NewSymDense(t.Dim, nil)
-		for _, sj := range t.S {
+		for j := range t.S {
 			if weights[next] != 0 {
-				own.AddSym(own, scaledBy(sj, weights[next]))
+				own.AddSym(own, scaledBy(t.Matrix(j), weights[next]))
 			}
 			next++
 		}
@@ -253,7 +253,8 @@ func (p *Problem) factorDerivative(phi, sr, ri *mat.Dense, weights []float64) {
 func addPenalties(a *mat.SymDense, p *Problem, lambda []float64) {
 	next := 0
 	for _, t := range p.Terms {
-		for _, s := range t.S {
+		for j := range t.S {
+			s := t.Matrix(j)
 			for i := range t.Dim {
 				for j := i; j < t.Dim; j++ {
 					a.SetSym(t.Start+i, t.Start+j, a.At(t.Start+i, t.Start+j)+lambda[next]*s.At(i, j))

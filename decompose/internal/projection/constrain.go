@@ -121,7 +121,20 @@ func sameMatrix(a, b *mat.Dense) bool {
 
 func sameComponent(a, b penalty.Component) bool {
 	return a.Start == b.Start && a.Dim == b.Dim && a.DF == b.DF && slices.Equal(a.SP, b.SP) && slices.Equal(a.Link, b.Link) &&
-		slices.EqualFunc(a.S, b.S, func(s, t *mat.SymDense) bool { return mat.Equal(s, t) })
+		len(a.S) == len(b.S) && samePenalties(&a, &b)
+}
+
+func samePenalties(a, b *penalty.Component) bool {
+	for j := range a.S {
+		if a.S[j] == nil && b.S[j] == nil {
+			if !slices.Equal(a.Diagonal[j], b.Diagonal[j]) {
+				return false
+			}
+		} else if !mat.Equal(a.Matrix(j), b.Matrix(j)) {
+			return false
+		}
+	}
+	return true
 }
 
 // constrain adds the coordinates of block j.
@@ -150,7 +163,7 @@ func (c *Constrained) constrain(j int) error {
 		_, free = z.Dims()
 	}
 	t := penalty.Component{Name: c.names[j], Start: c.start[j], Dim: free, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF}
-	if t.S, err = c.scaled(j, b, null); err != nil {
+	if t.S, t.Diagonal, err = c.scaled(j, b, null); err != nil {
 		return err
 	}
 	if b.Select {
@@ -202,24 +215,28 @@ func (c *Constrained) nullSpace(j int, b Block) (*mat.Dense, error) {
 	return complement(v), nil
 }
 
-// scaled are the penalties of block j in constrained coordinates.
-func (c *Constrained) scaled(j int, b Block, null *mat.Dense) ([]*mat.SymDense, error) {
-	var out []*mat.SymDense
+// scaled are the penalties of block j in constrained coordinates, as a component has them.
+func (c *Constrained) scaled(j int, b Block, null *mat.Dense) (all []*mat.SymDense, diagonal [][]float64, err error) {
 	for i, s := range b.Penalty.S {
 		if b.Standardised {
-			out = append(out, congruence(null, c.inStandardised(j, s)))
+			all, diagonal = append(all, congruence(null, c.inStandardised(j, s))), append(diagonal, nil)
 			continue
 		}
-		scaled, factor := penalty.Scale(s, b.Norm)
+		var scaled *mat.SymDense
+		diag, factor, ok := penalty.ScaleDiagonal(s, b.Norm)
+		if ok = ok && null == nil && !b.Select; !ok {
+			diag = nil
+			scaled, factor = penalty.Scale(s, b.Norm)
+		}
 		if !(factor > 0) || math.IsInf(factor, 0) {
-			return nil, fmt.Errorf("term %q: penalty %d cannot be scaled, its basis is zero on all rows", c.names[j], i)
+			return nil, nil, fmt.Errorf("term %q: penalty %d cannot be scaled, its basis is zero on all rows", c.names[j], i)
 		}
 		if null != nil {
 			scaled = congruence(null, scaled)
 		}
-		out = append(out, scaled)
+		all, diagonal = append(all, scaled), append(diagonal, diag)
 	}
-	return out, nil
+	return all, diagonal, nil
 }
 
 // inStandardised is D S D for the raw columns of block j, D their weighted standard
@@ -281,8 +298,19 @@ func (c *Constrained) Z(j int) *mat.Dense {
 	return z
 }
 
-// Terms are the blocks' columns and penalties, in constrained coordinates.
-func (c *Constrained) Terms() []penalty.Component { return c.terms }
+// Terms are the blocks' columns and penalties, all as matrices, in constrained coordinates.
+func (c *Constrained) Terms() []penalty.Component {
+	terms := slices.Clone(c.terms)
+	for i := range terms {
+		t := &terms[i]
+		t.S = slices.Clone(t.S)
+		for j := range t.S {
+			t.S[j] = t.Matrix(j)
+		}
+		t.Diagonal = nil
+	}
+	return terms
+}
 
 // Notes are whole sentences on what was done that the reader should know.
 func (c *Constrained) Notes() []string { return c.notes }

@@ -107,8 +107,15 @@ func (f *Fit) Sandwich() func(m linalg.Shifted) *mat.SymDense {
 	}
 }
 
-// ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
-// are not to be called any more.
+// TakeCovariance is Covariance in the memory of the fit, if nothing is to be mapped, and ForgetCovariance.
+func (f *Fit) TakeCovariance() *mat.SymDense {
+	cov := f.cov
+	f.ForgetCovariance()
+	return f.problem.columns.expandOwn(cov)
+}
+
+// ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias, Sandwich and
+// Response are not to be called any more.
 func (f *Fit) ForgetCovariance() {
 	f.cov, f.vague, f.shrinkage, f.shrinkageIn, f.sandwich = nil, nil, nil, nil, nil
 }

@@ -232,11 +232,13 @@ func (c *Constrained) without(drop [][]int) {
 // its lambda.
 func restrict(t *penalty.Component, keep []int) {
 	t.Dim = len(keep)
+	old := *t
+	t.S, t.Diagonal = slices.Clone(t.S), nil
 	for l := len(t.S) - 1; l >= 0; l-- {
-		s := mat.NewSymDense(len(keep), nil)
+		whole, s := old.Matrix(l), mat.NewSymDense(len(keep), nil)
 		for a, i := range keep {
 			for b := a; b < len(keep); b++ {
-				s.SetSym(a, b, t.S[l].At(i, keep[b]))
+				s.SetSym(a, b, whole.At(i, keep[b]))
 			}
 		}
 		t.S[l] = s

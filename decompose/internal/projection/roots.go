@@ -82,11 +82,11 @@ func (c *rotated) determined(g *mat.Dense, tolerance float64) (basis, dropped *m
 func rangeAndRoot(t penalty.Component, lambda, unit []float64) (v *mat.Dense, rank int, root *mat.Dense, err error) {
 	v = identity(t.Dim)
 	total := mat.NewSymDense(t.Dim, nil)
-	for j, s := range t.S {
+	for j := range t.S {
 		if !(lambda[j] > 0) {
 			continue
 		}
-		x := mat.NewSymDense(t.Dim, nil)
+		s, x := t.Matrix(j), mat.NewSymDense(t.Dim, nil)
 		for a := range t.Dim {
 			for b := a; b < t.Dim; b++ {
 				x.SetSym(a, b, s.At(a, b)/(unit[a]*unit[b]))
