@@ -206,29 +206,32 @@ func (k *Work) codesProduct(c blas64.General, a *Codes, b *Product, w []float64)
 		return entriesEntries(c, k.entries(a, 0), k.entries(b, 1), w)
 	}
 	k.codes = grown(k.codes, n*four)
-	factors, starts := b.A.Value, b.A.starts()
+	factors, first, starts := b.A.Value, b.A.First[:n], b.A.starts()
 	if f := k.factors(entriesOf(a), w); f != nil {
 		k.scales = grown(k.scales, n*four)
-		factors = k.scales
-		for i, f := range f {
-			to, from := (*[four]float64)(k.scales[four*i:]), (*[four]float64)(b.A.Value[four*i:])
-			to[0], to[1], to[2], to[3] = f*from[0], f*from[1], f*from[2], f*from[3]
+		to, from := k.scales, factors
+		for _, f := range f {
+			t, v := (*[four]float64)(to), (*[four]float64)(from)
+			t[0], t[1], t[2], t[3] = f*v[0], f*v[1], f*v[2], f*v[3]
+			to, from = to[four:], from[four:]
 		}
+		factors = k.scales
 	}
+	to, step := k.codes, int32(b.B.D)
 	for i, j := range a.Code {
-		first := b.A.First[i]
 		if int(j) >= a.D {
 			return indexError("coded", i, j, a.D)
 		}
-		if uint(first) >= uint(starts) {
+		if uint(first[i]) >= uint(starts) {
 			return b.A.fault(i)
 		}
-		at, step := int(j)*c.Stride+int(first)*b.B.D, b.B.D
-		if j < 0 { // no entry
-			at, step = -1, 0
+		t := (*[four]int32)(to)
+		if at := j*int32(c.Stride) + first[i]*step; j >= 0 {
+			t[0], t[1], t[2], t[3] = at, at+step, at+2*step, at+3*step
+		} else { // no entry
+			t[0], t[1], t[2], t[3] = -1, -1, -1, -1
 		}
-		to := (*[four]int32)(k.codes[four*i:])
-		to[0], to[1], to[2], to[3] = int32(at), int32(at+step), int32(at+2*step), int32(at+3*step)
+		to = to[four:]
 	}
 	for done := 0; ; done++ {
 		done += kernel.ScatterBand(c.Data, 1, runs, b.B.D, k.codes[done*four:], four, factors[done*four:], b.B.First[done:], b.B.Value[done*four:])

@@ -126,7 +126,7 @@ func (q *Quadratic) Work() *QuadraticWork { return &QuadraticWork{of: q} }
 
 // panelColumns is the width of a panel: wide enough for the kernels, narrow enough that
 // little more than a triangle is multiplied.
-const panelColumns = 16
+const panelColumns = 24
 
 // Rows sets dst (n) to the values at the n rows of x, one Columns for each basis.
 func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
@@ -269,19 +269,25 @@ func grown[T any](v []T, n int) []T {
 	return v[:n]
 }
 
+// someRows are multiplied at a time: their products stay in the first cache until they are summed.
+const someRows = 64
+
 // addDense sets dst to d'C_dd d - 2 m_s'C_sd d, panel by panel of the triangle.
 func (k *QuadraticWork) addDense(dst []float64) {
 	clear(dst)
-	n := len(dst)
-	k.prod, k.dots = grown(k.prod, n*panelColumns), grown(k.dots, n)
-	for _, p := range k.panels {
-		var means []float64
-		if k.dense != nil {
-			means = k.dense[p.start:][:p.cols]
+	k.prod, k.dots = grown(k.prod, someRows*panelColumns), grown(k.dots, someRows)
+	for i := 0; i < len(dst); i += someRows {
+		some := dst[i:min(i+someRows, len(dst))]
+		n, rows := len(some), k.rows[i*k.width:]
+		for _, p := range k.panels {
+			var means []float64
+			if k.dense != nil {
+				means = k.dense[p.start:][:p.cols]
+			}
+			p.weights.Mul(k.prod, p.cols, rows[p.start:], k.width, n, means)
+			kernel.RowDots(k.dots[:n], k.prod, p.cols, n, nil, rows[p.start:], k.width, p.cols)
+			kernel.Add(some, some, k.dots[:n])
 		}
-		p.weights.Mul(k.prod, p.cols, k.rows[p.start:], k.width, n, means)
-		kernel.RowDots(k.dots, k.prod, p.cols, n, nil, k.rows[p.start:], k.width, p.cols)
-		kernel.Add(dst, dst, k.dots)
 	}
 }
 

@@ -167,19 +167,22 @@ func (f *cellForm) at(v []float64) float64 {
 func (k *QuadraticWork) addCell(dst []float64, rows []int32, columns []int32, value []float64) {
 	form, size := k.cellForm(columns), k.cells.x.K
 	wide := size + k.width
-	k.cells.prod = grown(k.cells.prod, len(rows)*wide)
-	form.weights.Mul(k.cells.prod, wide, value, size, len(rows), form.linear)
-	k.dots = grown(k.dots, len(rows))
-	add := func() {
-		for r, i := range rows {
-			dst[i] += k.dots[r]
+	k.cells.prod, k.dots = grown(k.cells.prod, someRows*wide), grown(k.dots, someRows)
+	for i := 0; i < len(rows); i += someRows {
+		some, own := rows[i:min(i+someRows, len(rows))], value[i*size:]
+		n, dots := len(some), k.dots[:len(some)]
+		add := func() {
+			for r, i := range some {
+				dst[i] += dots[r]
+			}
 		}
-	}
-	kernel.RowDots(k.dots, k.cells.prod, wide, len(rows), nil, value, size, size)
-	add()
-	if k.width > 0 {
-		kernel.RowDots(k.dots, k.rows, k.width, len(dst), rows, k.cells.prod[size:], wide, k.width)
+		form.weights.Mul(k.cells.prod, wide, own, size, n, form.linear)
+		kernel.RowDots(dots, k.cells.prod, wide, n, nil, own, size, size)
 		add()
+		if k.width > 0 {
+			kernel.RowDots(dots, k.rows, k.width, len(dst), some, k.cells.prod[size:], wide, k.width)
+			add()
+		}
 	}
 }
 

@@ -266,9 +266,15 @@ func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
 			copy(dst, m.Data[i*d:j*d])
 			return
 		}
-		if d == 1 { // a call of copy for each number would take longer
+		if d == 1 { // a call of copy for each row would take longer
 			for l := range j - i {
 				dst[l*stride] = m.Data[(i+l)*m.Stride]
+			}
+			return
+		}
+		if d == 2 {
+			for l := range j - i {
+				*(*[2]float64)(dst[l*stride:]) = *(*[2]float64)(m.Data[(i+l)*m.Stride:])
 			}
 			return
 		}
