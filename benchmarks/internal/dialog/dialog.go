@@ -15,12 +15,14 @@ import (
 
 // Program is a running program. What it writes to standard error is seen.
 type Program struct {
-	// Limit is how long a line may take; who does not write one by then is killed. Zero is any time.
+	// Limit is how long a line may take. Zero is any time.
 	Limit time.Duration
 
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
+	// end is where out reads.
+	end *os.File
 }
 
 // Start runs a command with more variables in its environment.
@@ -39,6 +41,7 @@ func Start(command []string, variables ...string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.end, _ = out.(*os.File)
 	p.out = bufio.NewReader(out)
 	return p, p.cmd.Start()
 }
@@ -49,11 +52,14 @@ func (p *Program) Close() { _ = errors.Join(p.in.Close(), p.cmd.Wait()) }
 // Line is the next line that it writes.
 func (p *Program) Line() (string, error) {
 	if p.Limit > 0 {
-		defer time.AfterFunc(p.Limit, func() { _ = p.cmd.Process.Kill() }).Stop()
+		// A process that it began may keep the pipe open when it is gone itself, so to kill it would not do.
+		if err := p.end.SetReadDeadline(time.Now().Add(p.Limit)); err != nil {
+			return "", err
+		}
 	}
-	start := time.Now()
 	l, err := p.out.ReadString('\n')
-	if took := time.Since(start); err != nil && p.Limit > 0 && took >= p.Limit {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		_ = p.cmd.Process.Kill()
 		return "", fmt.Errorf("%s: no line within %v, so it was killed", p.cmd, p.Limit)
 	}
 	if err != nil {

@@ -21,4 +21,13 @@ func TestLimit(t *testing.T) {
 	if l, err := p.Line(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("a program that is silent: %q, %v", l, err)
 	}
+	gone, err := Start([]string{"sh", "-c", "sleep 2 & exit"})
+	if err != nil {
+		t.Skipf("sh: %v", err)
+	}
+	defer gone.Close()
+	gone.Limit = 50 * time.Millisecond
+	if l, err := gone.Line(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("a program that is gone, and one that it began is not: %q, %v", l, err)
+	}
 }
