@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -49,10 +50,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.project,
 		s.settle,
 		s.coefficients,
-		s.terms,
-		s.concurvity,
-		s.aliases,
-		s.variances,
+		s.describe,
 		s.members,
 		s.orders,
 		s.check,
@@ -122,14 +120,6 @@ func (s *solver) coefficients(context.Context) error {
 	floats.AddTo(s.after, s.beta, s.alpha)
 	out, fit, mean := &s.out, s.fit, s.columns.Mean()
 	out.mean, out.sumW = mean, s.moments.SumW
-	if s.errors() {
-		out.bias = fit.SmoothingBias()
-		out.cov = fit.Covariance()
-		out.sandwich = fit.Sandwich()
-	}
-	if s.plan.joined == nil { // several networks' responses need it
-		fit.ForgetCovariance()
-	}
 	if err := s.hierarchical(); err != nil {
 		return err
 	}
@@ -148,6 +138,44 @@ func (s *solver) coefficients(context.Context) error {
 	out.InterceptMoved = s.columns.MeanZeta() - moved
 	out.Intercept = out.InterceptBefore + s.columns.MeanZeta() // InterceptMoved + moved, without rounding
 	return nil
+}
+
+// describe says what the coefficients are and how sure. Of few columns both leave processors idle, so
+// that they are worked out at the same time; of many the memory that they take together counts.
+func (s *solver) describe(ctx context.Context) error {
+	const few = 1000
+	var wait sync.WaitGroup
+	if s.columns.Width() <= few {
+		wait.Go(s.covariances)
+	} else {
+		s.covariances()
+	}
+	defer wait.Wait()
+	for _, step := range []func(context.Context) error{s.terms, s.concurvity, s.aliases, s.variances} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// covariances are those of the coefficients, and of what smoothing adds.
+func (s *solver) covariances() {
+	out, fit := &s.out, s.fit
+	if s.errors() {
+		out.bias = fit.SmoothingBias()
+		out.cov = fit.Covariance()
+		out.sandwich = fit.Sandwich()
+	}
+	if s.plan.joined == nil { // several networks' responses need it
+		fit.ForgetCovariance()
+	}
+	if s.hierarchy != nil {
+		s.foldCovariances()
+	}
 }
 
 // errors tells whether there are standard errors: not where the columns take up all rows,
