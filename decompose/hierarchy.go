@@ -105,14 +105,17 @@ func (s *solver) hierarchical() (err error) {
 	return s.facts()
 }
 
-// fold moves, in alpha and its covariance, what interactions of factors give to their
-// margins, and the constant that is left in them to the intercept.
+// fold moves, in alpha, what interactions of factors give to their margins, and the constant
+// that is left in them to the intercept.
 func (s *solver) fold() {
-	if len(s.folded()) == 0 {
-		return
+	if len(s.folded()) > 0 {
+		s.foldInto(s.beta, s.alpha)
 	}
-	s.foldInto(s.beta, s.alpha)
-	if s.out.cov == nil {
+}
+
+// foldCovariances is fold of alpha's covariance and what smoothing adds to it.
+func (s *solver) foldCovariances() {
+	if len(s.folded()) == 0 || s.out.cov == nil {
 		return
 	}
 	s.out.sandwich = nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -49,10 +50,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.project,
 		s.settle,
 		s.coefficients,
-		s.terms,
-		s.concurvity,
-		s.aliases,
-		s.variances,
+		s.describe,
 		s.members,
 		s.orders,
 		s.check,
@@ -122,17 +120,6 @@ func (s *solver) coefficients(context.Context) error {
 	floats.AddTo(s.after, s.beta, s.alpha)
 	out, fit, mean := &s.out, s.fit, s.columns.Mean()
 	out.mean, out.sumW = mean, s.moments.SumW
-	if s.errors() {
-		out.bias, out.sandwich = fit.SmoothingBias(), fit.Sandwich()
-	}
-	switch own := s.plan.joined == nil; { // several networks' responses need it
-	case own && s.errors():
-		out.cov = fit.TakeCovariance()
-	case own:
-		fit.ForgetCovariance()
-	case s.errors():
-		out.cov = fit.Covariance()
-	}
 	if err := s.hierarchical(); err != nil {
 		return err
 	}
@@ -151,6 +138,47 @@ func (s *solver) coefficients(context.Context) error {
 	out.InterceptMoved = s.columns.MeanZeta() - moved
 	out.Intercept = out.InterceptBefore + s.columns.MeanZeta() // InterceptMoved + moved, without rounding
 	return nil
+}
+
+// describe says what the coefficients are and how sure. Of few columns both leave processors idle, so
+// that they are worked out at the same time; of many the memory that they take together counts.
+func (s *solver) describe(ctx context.Context) error {
+	const few = 1000
+	var wait sync.WaitGroup
+	if s.columns.Width() <= few {
+		wait.Go(s.covariances)
+	} else {
+		s.covariances()
+	}
+	defer wait.Wait()
+	for _, step := range []func(context.Context) error{s.terms, s.concurvity, s.aliases, s.variances} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// covariances are those of the coefficients, and of what smoothing adds.
+func (s *solver) covariances() {
+	out, fit := &s.out, s.fit
+	if s.errors() {
+		out.bias, out.sandwich = fit.SmoothingBias(), fit.Sandwich()
+	}
+	switch own := s.plan.joined == nil; { // several networks' responses need it
+	case own && s.errors():
+		out.cov = fit.TakeCovariance()
+	case own:
+		fit.ForgetCovariance()
+	case s.errors():
+		out.cov = fit.Covariance()
+	}
+	if s.hierarchy != nil {
+		s.foldCovariances()
+	}
 }
 
 // errors tells whether there are standard errors: not where the columns take up all rows,

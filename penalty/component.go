@@ -1,10 +1,13 @@
 package penalty
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // spectrum is a term's standardised penalties in coordinates in which they are simple.
@@ -68,13 +71,15 @@ func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*
 			own.blocks = append(own.blocks, []penalty{{index: indices[j], component: number, diag: diag, rank: len(diag)}})
 		}
 	} else {
-		var members []penalty
-		for j, x := range scaled {
-			pen := penalty{index: indices[j], component: number}
-			if err := pen.project(x, vectors, rank); err != nil {
-				return nil, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
+		members, faults := make([]penalty, len(scaled)), make([]error, len(scaled))
+		linalg.Each(len(scaled), func(j int) {
+			members[j] = penalty{index: indices[j], component: number}
+			if err := members[j].project(scaled[j], vectors, rank); err != nil {
+				faults[j] = fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
 			}
-			members = append(members, pen)
+		})
+		if err := cmp.Or(faults...); err != nil {
+			return nil, err
 		}
 		if len(members) == 2 {
 			own := newPair(members, [2]float64{norms[0], norms[1]}, values[:rank])

@@ -160,22 +160,20 @@ func (p *Points) prune() {
 	if len(p.Count) <= p.Limit {
 		return
 	}
-	order := make([]int, len(p.Count))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
+	order := slices.Clone(p.hash)
+	slices.Sort(order)
+	p.maxHash, p.sampled = order[p.Limit-1], true
+	var within, last []int
+	for i, h := range p.hash {
 		switch {
-		case p.hash[a] < p.hash[b]:
-			return -1
-		case p.hash[a] > p.hash[b]:
-			return 1
+		case h < p.maxHash:
+			within = append(within, i)
+		case h == p.maxHash:
+			last = append(last, i)
 		}
-		return p.compare(a, b)
-	})
-	p.keep(order[:p.Limit])
-	p.maxHash = p.hash[p.Limit-1]
-	p.sampled = true
+	}
+	slices.SortFunc(last, p.compare)
+	p.keep(append(within, last[:p.Limit-len(within)]...))
 }
 
 // keep leaves the points listed, in that order.
