@@ -159,8 +159,7 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 	factor := float64(g) / float64(g-1) / s.unit
 	middle := mat.NewSymDense(p, nil)
 	middle.SymOuterK(factor, u.T())
-	out := &robustCovariance{cov: s.around(linalg.Shifted{M: middle}), intercept: make([]float64, p)}
-	out.add(bias)
+	out := &robustCovariance{cov: s.around(linalg.Shifted{M: middle}, bias), intercept: make([]float64, p)}
 	var products mat.VecDense
 	levels := mat.NewVecDense(g, level)
 	products.MulVec(u.T(), levels)

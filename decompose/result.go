@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/label"
 	"gonum.org/v1/gonum/mat"
 )
@@ -150,14 +150,13 @@ type Predictor struct {
 	Remainder *Remainder     `json:"remainder,omitempty"`
 	Members   []MemberResult `json:"members,omitempty"` // by network; nil: there is one
 
-	cov *mat.SymDense // of the projection, raw coordinates of all terms, in order; nil: not at hand
-	// sandwich is A^-1 m A^-1 for the A^-1 of cov, in a faster way than two products; nil: there is none.
-	sandwich func(m linalg.Shifted) *mat.SymDense
-	bias     *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
-	robust   *robustCovariance // by the last pass; nil: not at hand
-	sumW     float64           // of the rows' weights
-	mean     []float64         // weighted means of the raw columns, in the same order
-	lost     bool              // the products had too few digits
+	cov      *mat.SymDense        // of the projection, raw coordinates of all terms, in order; nil: not at hand
+	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
+	bias     *mat.SymDense        // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
+	robust   *robustCovariance    // by the last pass; nil: not at hand
+	sumW     float64              // of the rows' weights
+	mean     []float64            // weighted means of the raw columns, in the same order
+	lost     bool                 // the products had too few digits
 
 	judging *judging      // what verdicts need; nil of a result that was read
 	split   *splitting    // of hierarchical terms; nil: none, or no moments are at hand

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/internal/dyadic"
 	"github.com/pho-go/pho/internal/kernel"
@@ -36,10 +37,10 @@ type sandwichPlan struct {
 
 // sandwichOf is one predictor's part of the plan.
 type sandwichOf struct {
-	terms    []int                                // index of each term's columns
-	cov      *mat.SymDense                        // phi A^-1
-	sandwich func(m linalg.Shifted) *mat.SymDense // A^-1 m A^-1 in a faster way; nil: there is none
-	form     *design.Quadratic                    // of cov, for columns about what the frame has them about
+	terms    []int                // index of each term's columns
+	cov      *mat.SymDense        // phi A^-1
+	sandwich *projection.Sandwich // nil: two products are the fastest way
+	form     *design.Quadratic    // of cov, for columns about what the frame has them about
 	frame    *moments.Frame
 	constant float64   // leverage of the intercept for w = 1
 	centre   []float64 // of the columns in the projection: their means, or zeros
@@ -164,9 +165,12 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 
 // covariance is V, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
 func (s *sandwichOf) covariance(sums *moments.Scatter, bias *mat.SymDense) *robustCovariance {
-	xx, x, total := sums.About(s.frame, 1/s.unit)
-	out := &robustCovariance{cov: s.around(xx), intercept: s.times(x)}
-	out.add(bias)
+	lo, hi := 0, 0
+	if s.sandwich != nil {
+		lo, hi = s.sandwich.Lo, s.sandwich.Hi
+	}
+	xx, x, total := sums.About(s.frame, 1/s.unit, lo, hi)
+	out := &robustCovariance{cov: s.around(xx, bias), intercept: s.times(x)}
 	floats.Scale(1/(s.sumW*s.phi), out.intercept)
 	out.variance = total / (s.sumW * s.sumW)
 	return out
@@ -183,25 +187,14 @@ func (s *sandwichOf) times(x []float64) []float64 {
 	return out
 }
 
-// add adds what smoothing adds; nil: nothing.
-func (c *robustCovariance) add(bias *mat.SymDense) {
-	if bias == nil {
-		return
-	}
-	to, from := c.cov.RawSymmetric(), bias.RawSymmetric()
-	linalg.EachRow(to.N, func(i int) {
-		row := to.Data[i*to.Stride+i : i*to.Stride+to.N]
-		kernel.Add(row, row, from.Data[i*from.Stride+i:][:len(row)])
-	})
-}
-
-// around is A^-1 m A^-1; it uses up m.
-func (s *sandwichOf) around(m linalg.Shifted) *mat.SymDense {
+// around is A^-1 m A^-1 and what smoothing adds (nil: nothing); it uses up m.
+func (s *sandwichOf) around(m linalg.Shifted, bias *mat.SymDense) *mat.SymDense {
 	if s.sandwich != nil {
-		return s.sandwich(m)
+		return s.sandwich.Around(m, bias)
 	}
 	v := linalg.Sandwich(s.cov, m.Sum())
 	v.ScaleSym(1/(s.phi*s.phi), v)
+	linalg.AddTriangle(v, bias)
 	return v
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
@@ -59,8 +58,7 @@ func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, er
 	if p > 0 {
 		raw := c.RawSymmetric()
 		q.data, q.stride = raw.Data, raw.Stride
-		kernel.AddGram(q.data, q.stride, nil, 0, p, 0, nil) // the lower triangle
-		q.c.SetRawMatrix(blas64.General{Rows: p, Cols: p, Stride: q.stride, Data: q.data})
+		q.c = linalg.Mirror(c)
 	}
 	return q, nil
 }

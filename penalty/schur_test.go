@@ -257,6 +257,26 @@ func shrinkage(t *testing.T, name string, p *Problem, f *Fit) {
 	}
 }
 
+// nearOf is m by all its numbers.
+func nearOf(m *mat.SymDense, lo, hi int) *linalg.Near {
+	p, w := m.SymmetricDim(), hi-lo
+	out := &linalg.Near{Lo: lo, Hi: hi, Width: w, Own: make([]float64, w*w)}
+	if p > w {
+		out.Others = mat.NewDense(p-w, p, nil)
+	}
+	for l := range p - w {
+		for j := range p {
+			out.Others.Set(l, j, m.At(out.Other(l), j))
+		}
+	}
+	for i := range w {
+		for k := range w - i {
+			out.Own[i*w+k] = m.At(lo+i, lo+i+k)
+		}
+	}
+	return out
+}
+
 // sandwiched compares Sandwich with the products that it stands for.
 func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 	t.Helper()
@@ -279,11 +299,11 @@ func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 		h, both := group[j]
 		return ok && both && g != h
 	}
-	for _, kind := range []string{"any", "groups apart", "groups apart about a point", "any about a point"} {
+	for _, kind := range []string{"any", "groups apart", "groups apart about a point", "any about a point", "near any about a point", "near groups apart about a point"} {
 		m := linalg.Shifted{M: mat.NewSymDense(n, nil)}
 		for i := range n {
 			for j := i; j < n; j++ {
-				if strings.HasPrefix(kind, "any") || !crosses(i, j) {
+				if strings.Contains(kind, "any") || !crosses(i, j) {
 					m.M.SetSym(i, j, rng.NormFloat64())
 				}
 			}
@@ -297,7 +317,19 @@ func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 			sum.RankTwo(sum, -1, mat.NewVecDense(n, m.G), mat.NewVecDense(n, m.C))
 		}
 		want := sandwich(full(f.Vp), sum)
-		got := around.Around(m)
+		base := mat.NewSymDense(n, nil)
+		for i := range n {
+			base.SetSym(i, n-1-i, rng.NormFloat64())
+		}
+		if strings.HasPrefix(kind, "near") {
+			m.Near, m.M = nearOf(m.M, f.schur.start, f.schur.start+f.schur.n()), nil
+			if apart := f.schur.groupsApart(m.Near, f.schur.start); apart == (strings.Contains(kind, "any") && len(f.schur.at) > 1) {
+				t.Errorf("%s: %s: groups have no products: %v", name, kind, apart)
+			}
+		}
+		got := around.Around(m, base)
+		base.ScaleSym(-1, base)
+		got.AddSym(got, base)
 		got.ScaleSym(f.Scale*f.Scale, got)
 		var apart mat.Dense
 		apart.Sub(got, want)

@@ -45,7 +45,7 @@ func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
 	if c.schur != nil {
 		vp = c.schur.vp()
 		if !c.withoutVe {
-			ve = (&Sandwich{schur: c.schur, start: c.schur.start}).Around(linalg.Shifted{M: reordered(xx, sequence(xx.SymmetricDim()))})
+			ve = (&Sandwich{schur: c.schur, start: c.schur.start}).Around(linalg.Shifted{M: reordered(xx, sequence(xx.SymmetricDim()))}, nil)
 		}
 		return vp, ve
 	}

@@ -51,27 +51,33 @@ func (s *Sandwich) In(expand func(*mat.Dense) *mat.Dense, start int) *Sandwich {
 	return &Sandwich{schur: s.schur, expand: expand, start: start}
 }
 
-// Around is A^-1 m A^-1. Its memory is used up, for the result if the columns of each group are side by
-// side. Where m.M has zeros between groups the work is that of the columns left.
-func (s *Sandwich) Around(m linalg.Shifted) *mat.SymDense {
+// Around is A^-1 m A^-1 + base (nil: 0); the memory of m is used up. Where groups have no products with each other
+// and m is told so (linalg.Near) the work is that of the columns left.
+func (s *Sandwich) Around(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {
 	e, n := s.schur, s.schur.outer()
 	if s.expand != nil {
 		n = s.expand(n)
 	}
-	if !e.groupsApart(m.M, s.start) {
-		m = linalg.Shifted{M: m.Sum()}
-	}
-	mn := e.times(m, n, s.start)
-	nmn, d := linalg.TransTimes(n, mn), e.timesD(mn, s.start)
-	if m.G == nil {
-		out := e.aroundGroups(m.M, s.start)
+	if m.G == nil || !e.groupsApart(m.Near, s.start) {
+		whole := m.Sum()
+		mn := product(linalg.Mirror(whole), n)
+		nmn, d := linalg.TransTimes(n, mn), e.timesD(mn, s.start)
+		out := e.aroundGroups(whole, s.start)
 		e.addOuter(out, n, d, nmn, nil, nil)
+		linalg.AddTriangle(out, base)
 		return out
 	}
-	e.aroundApart(m.M, s.start)
+	mn := e.timesNear(m, n)
+	nmn, d := linalg.TransTimes(n, mn), e.timesD(mn, s.start)
+	rows, _ := n.Dims()
+	out := mat.NewSymDense(rows, nil) // half of its pages are never written
+	if base != nil {
+		linalg.CopyTriangle(out, base)
+	}
+	e.addApart(out, m.Near)
 	timesD := func(x []float64) []float64 { return e.timesD(mat.NewDense(len(x), 1, x), s.start).RawMatrix().Data }
-	e.addOuter(m.M, n, d, nmn, timesD(m.G), timesD(m.C))
-	return m.M
+	e.addOuter(out, n, d, nmn, timesD(m.G), timesD(m.C))
+	return out
 }
 
 // timesD is D x, the eliminated columns beginning at start.

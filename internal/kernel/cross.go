@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/gonum"
@@ -55,7 +57,7 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 	default:
 		crossVectors(s, c, ldc, a, lda, p, a, lda, p, n, w, true)
 	}
-	mirror(s, c, ldc, p)
+	mirror(s, c, ldc, p, 0, p)
 }
 
 // crossVectors chooses the memory for a panel: on the stack, because a call must not
@@ -175,12 +177,21 @@ type squares struct {
 	n   uintptr // at least 1
 }
 
-// mirror copies the upper triangle to the lower, four rows at a time.
-func mirror(s isa, c []float64, ldc, p int) {
-	for k0 := 0; k0 < p; k0 += 4 {
-		k1 := min(k0+4, p)
+// Mirror copies rows lo to hi-1 of the upper triangle of c (p x p) to the lower one; nothing else is written.
+func Mirror(c []float64, ldc, p, lo, hi int) {
+	if lo < 0 || hi > p {
+		panic(fmt.Sprintf("kernel: rows %d to %d of a triangle of %d", lo, hi, p))
+	}
+	within("c", len(c), p, p, ldc)
+	mirror(best(), c, ldc, p, lo, hi)
+}
+
+// mirror copies rows of the upper triangle to the lower, four at a time.
+func mirror(s isa, c []float64, ldc, p, lo, hi int) {
+	for k0 := lo; k0 < hi; k0 += 4 {
+		k1 := min(k0+4, hi)
 		done := k0
-		if n := (p - k1) / 4; s != plain && n > 0 {
+		if n := (p - k1) / 4; s != plain && n > 0 && k1-k0 == 4 {
 			done = k1
 			stride := uintptr(ldc) * 8
 			runTranspose(&squares{src: at(c, k0*ldc+k1), ss: stride, dst: at(c, k1*ldc+k0), ds: stride, n: uintptr(n)})

@@ -146,7 +146,7 @@ func BenchmarkGram(b *testing.B) {
 	}
 	b.Run("mirror", func(b *testing.B) {
 		for b.Loop() {
-			mirror(best(), c, p, p)
+			mirror(best(), c, p, p, 0, p)
 		}
 	})
 	for _, s := range supported() {

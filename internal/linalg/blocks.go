@@ -106,6 +106,18 @@ func CopyTriangle(dst, src *mat.SymDense) {
 	})
 }
 
+// AddTriangle adds the upper triangle of src, of the same size, to that of dst; nil: nothing.
+func AddTriangle(dst, src *mat.SymDense) {
+	if src == nil {
+		return
+	}
+	to, from := dst.RawSymmetric(), src.RawSymmetric()
+	EachRow(to.N, func(i int) {
+		row := to.Data[i*to.Stride+i : i*to.Stride+to.N]
+		kernel.Add(row, row, from.Data[i*from.Stride+i:][:len(row)])
+	})
+}
+
 // Quadratic is x's x - 2 x'b, summed by rows of the upper triangle of s.
 func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 	raw, parts := s.RawSymmetric(), make([]float64, len(x))

@@ -79,10 +79,11 @@ func Compact(x *mat.Dense) []float64 {
 
 // Mirror copies the upper triangle of s to the lower one and returns its rows.
 func Mirror(s *mat.SymDense) *mat.Dense {
+	const rows, moving = 64, 8 // a number moved is worth so many multiplications
 	raw := s.RawSymmetric()
-	if raw.N > 0 {
-		kernel.AddGram(raw.Data, raw.Stride, nil, 0, raw.N, 0, nil)
-	}
+	parallel((raw.N+rows-1)/rows, moving*raw.N*raw.N, func(first, end int) {
+		kernel.Mirror(raw.Data, raw.Stride, raw.N, first*rows, min(end*rows, raw.N))
+	})
 	var all mat.Dense
 	all.SetRawMatrix(blas64.General{Rows: raw.N, Cols: raw.N, Stride: raw.Stride, Data: raw.Data})
 	return &all

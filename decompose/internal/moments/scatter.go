@@ -151,13 +151,19 @@ func (b *band) each(f func(i, from int, row []float64)) {
 		return
 	}
 	for i := range b.n {
-		from, to := max(i-b.width+1, 0), min(i+b.width, b.n)
-		if b.width == b.n {
-			from, to = 0, b.n
-		}
-		at := b.first() + i*b.stride()
-		f(i, from, b.data[at+from:at+to])
+		from, row := b.row(i)
+		f(i, from, row)
 	}
+}
+
+// row is row i of the band, with the column where it begins.
+func (b *band) row(i int) (from int, row []float64) {
+	from, to := max(i-b.width+1, 0), min(i+b.width, b.n)
+	if b.width == b.n {
+		from, to = 0, b.n
+	}
+	at := b.first() + i*b.stride()
+	return from, b.data[at+from : at+to]
 }
 
 // oblong are the products of two bases; turned: by columns.
@@ -242,11 +248,28 @@ func (s *Scatter) Like(o *Scatter) bool {
 // of the point
 //
 //	sum s (x - c)(x - c)' = sum s x x' - g c' - c g',   g = sum s x - c/2 sum s
-func (s *Scatter) About(f *Frame, unit float64) (xx linalg.Shifted, x []float64, total float64) {
+//
+// Where columns [lo, hi) are of one basis whose rows have few entries, the products are a linalg.Near with these.
+func (s *Scatter) About(f *Frame, unit float64, lo, hi int) (xx linalg.Shifted, x []float64, total float64) {
 	p := len(s.sum)
 	shift := f.Left()
-	xx = linalg.Shifted{M: symmetric(p), G: make([]float64, p), C: shift}
-	raw := xx.M.RawSymmetric()
+	xx = linalg.Shifted{Near: s.near(unit, lo, hi), G: make([]float64, p), C: shift}
+	if xx.Near == nil {
+		xx.M = s.products(unit)
+	}
+	x = make([]float64, p)
+	for j, v := range s.sum {
+		x[j] = unit * (v - s.total*shift[j])
+		xx.G[j] = unit * (v - s.total*shift[j]/2)
+	}
+	return xx, x, unit * s.total
+}
+
+// products are those of s x x' times unit, the upper triangle.
+func (s *Scatter) products(unit float64) *mat.SymDense {
+	p := len(s.sum)
+	xx := symmetric(p)
+	raw := xx.RawSymmetric()
 	at, i := 0, 0
 	for a := range s.own {
 		b := &s.own[a]
@@ -259,12 +282,70 @@ func (s *Scatter) About(f *Frame, unit float64) (xx linalg.Shifted, x []float64,
 		}
 		at += b.n
 	}
-	x = make([]float64, p)
-	for j, v := range s.sum {
-		x[j] = unit * (v - s.total*shift[j])
-		xx.G[j] = unit * (v - s.total*shift[j]/2)
+	return xx
+}
+
+// near are the products with a band for columns [lo, hi); nil: there is none.
+func (s *Scatter) near(unit float64, lo, hi int) *linalg.Near {
+	at, a := 0, 0
+	for a < len(s.own) && at+s.own[a].n < hi {
+		at += s.own[a].n
+		a++
 	}
-	return xx, x, unit * s.total
+	if lo >= hi || a == len(s.own) || lo < at || s.own[a].width == s.own[a].n {
+		return nil
+	}
+	b, p := &s.own[a], len(s.sum)
+	out := &linalg.Near{Lo: lo, Hi: hi, Width: b.width, Own: make([]float64, (hi-lo)*b.width)}
+	if b.width > 0 {
+		for i := range hi - lo {
+			row := b.upper(lo - at + i)
+			kernel.Axpy(out.Own[i*b.width:], row[:min(len(row), hi-lo-i)], unit)
+		}
+	}
+	if others := p - (hi - lo); others > 0 {
+		out.Others = mat.NewDense(others, p, nil)
+		linalg.Each(others, func(l int) { s.addRow(out.Others.RawRowView(l), out.Other(l), unit) })
+	}
+	return out
+}
+
+// addRow adds unit times all products of column j.
+func (s *Scatter) addRow(dst []float64, j int, unit float64) {
+	at, i := 0, 0
+	for a := range s.own {
+		b := &s.own[a]
+		mine := at <= j && j < at+b.n
+		if mine && b.width > 0 {
+			from, row := b.row(j - at)
+			kernel.Axpy(dst[at+from:], row, unit)
+		}
+		to := at + b.n
+		for ; i < len(s.cross) && to < len(dst); i++ {
+			r := &s.cross[i]
+			if mine {
+				r.addLine(dst[to:to+r.cols], j-at, !r.turned, unit)
+			} else if to <= j && j < to+r.cols {
+				r.addLine(dst[at:at+b.n], j-to, r.turned, unit)
+			}
+			to += r.cols
+		}
+		at += b.n
+	}
+}
+
+// addLine adds unit times row or column l of r, whose numbers are side by side or not.
+func (r *oblong) addLine(dst []float64, l int, side bool, unit float64) {
+	switch {
+	case r.data == nil:
+	case side:
+		kernel.Axpy(dst, r.data[l*len(dst):][:len(dst)], unit)
+	default:
+		lines := len(r.data) / len(dst)
+		for i := range dst {
+			dst[i] += unit * r.data[i*lines+l]
+		}
+	}
 }
 
 // addTo adds unit r to rows that are stride apart.

@@ -167,8 +167,21 @@ func TestScatter(t *testing.T) {
 		}
 	}
 	const unit = 0.25
-	about, x, sum := total.About(s.frame, unit)
+	about, x, sum := total.About(s.frame, unit, 0, 0)
 	xx := about.Sum()
+	for at, a := 0, 0; a < len(total.own); a++ { // told by few numbers they are the same bits
+		b := &total.own[a]
+		for lo := range min(2, b.n) {
+			told, _, _ := total.About(s.frame, unit, at+lo, at+b.n)
+			if (told.Near == nil) != (b.width == b.n) {
+				t.Errorf("a band %d wide of %d: few numbers: %v", b.width, b.n, told.Near != nil)
+			}
+			if !mat.Equal(told.Sum(), xx) {
+				t.Errorf("products of columns from %d on are told otherwise by few numbers", at+lo)
+			}
+		}
+		at += b.n
+	}
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if !(math.Abs(got-want) <= 1e-12*slow.total) {

@@ -92,19 +92,30 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 // Covariance is that of the raw coefficients; nil if there are none.
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
-// Sandwich is what takes a symmetric m to A^-1 m A^-1, A^-1 being Covariance but for the scale, with
-// less work than two products; nil: there is no such way. It uses up m.
-func (f *Fit) Sandwich() func(m linalg.Shifted) *mat.SymDense {
+// Sandwich is a way to A^-1 m A^-1 for symmetric m, A^-1 being Covariance but for the scale.
+type Sandwich struct {
+	// Lo and Hi are the raw columns of which few numbers of m are read if they have products with near ones only
+	// (linalg.Near); Hi 0: there are none.
+	Lo, Hi int
+	// Around is A^-1 m A^-1 + base; base nil: 0. It uses up m.
+	Around func(m linalg.Shifted, base *mat.SymDense) *mat.SymDense
+}
+
+// Sandwich has less work than two products; nil: there is no such way.
+func (f *Fit) Sandwich() *Sandwich {
 	if f.sandwich == nil || f.dropped != nil || f.problem.factor != nil {
 		return nil
 	}
 	columns, sandwich := f.problem.columns, f.sandwich
-	if start, ok := columns.asRaw(sandwich.Eliminated()); ok {
-		return sandwich.In(columns.expandRows, start).Around
+	lo, hi := sandwich.Eliminated()
+	if start, ok := columns.asRaw(lo, hi); ok {
+		return &Sandwich{Lo: start, Hi: start + hi - lo, Around: sandwich.In(columns.expandRows, start).Around}
 	}
-	return func(m linalg.Shifted) *mat.SymDense {
-		return columns.expandCov(sandwich.Around(linalg.Shifted{M: columns.reduce(m.Sum())}))
-	}
+	return &Sandwich{Around: func(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {
+		v := columns.expandCov(sandwich.Around(linalg.Shifted{M: columns.reduce(m.Sum())}, nil))
+		linalg.AddTriangle(v, base)
+		return v
+	}}
 }
 
 // TakeCovariance is Covariance in the memory of the fit, if nothing is to be mapped, and ForgetCovariance.
