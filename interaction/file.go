@@ -15,11 +15,11 @@ const pairsKind = "pairs/2"
 func (s *sums) MarshalBinary() ([]byte, error) {
 	b := wire.AppendInt(nil, len(s.worst))
 	for _, rows := range s.worst {
+		if i := rows.repeated(); i >= 0 {
+			return nil, fmt.Errorf("interaction: data row %d is among those of the largest remainder twice", rows[i].row+1)
+		}
 		b = wire.AppendInt(b, len(rows))
-		for i, row := range rows {
-			if i > 0 && row.row == rows[i-1].row {
-				return nil, fmt.Errorf("interaction: data row %d is among those of the largest remainder twice", row.row+1)
-			}
+		for _, row := range rows {
 			b = wire.AppendNumbers(wire.AppendInt(b, row.row), []float64{row.r, row.eta, row.weight})
 			b = wire.AppendText(wire.AppendText(b, row.codes), row.id)
 		}
@@ -80,6 +80,9 @@ func readWorst(r *wire.Reader) worst {
 		if i > 0 && bySize(rows[i-1], row) >= 0 {
 			r.Fail("rows of the largest remainder are not in order")
 		}
+	}
+	if i := rows.repeated(); i >= 0 {
+		r.Fail("data row %d is among those of the largest remainder twice", rows[i].row+1)
 	}
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/sumstest"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // partsKept is a visitor that keeps all parts.
@@ -228,6 +230,24 @@ func FuzzDecodeSums(f *testing.F) {
 		f.Add(sumstest.Bytes(f, s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, pairsKind, raw, DecodeSums) })
+}
+
+// TestRowNamedTwice: among those of the largest remainder; neither written nor read, next to
+// each other or not.
+func TestRowNamedTwice(t *testing.T) {
+	twice := worst{{row: 5, r: -3}, {row: 70001, r: 2}, {row: 5, r: 1}}
+	for _, rows := range []worst{twice, twice[1:]} {
+		rows = slices.Clone(rows)
+		rows[0].row = 5
+		if _, err := (&sums{worst: []worst{rows}}).MarshalBinary(); err == nil || !strings.Contains(err.Error(), "data row 6 ") {
+			t.Errorf("written: %v", err)
+		}
+		rows[0].row = 70002
+		raw := bytes.ReplaceAll(sumstest.Bytes(t, &sums{worst: []worst{rows}}), wire.AppendInt(nil, 70002), wire.AppendInt(nil, 5))
+		if _, err := DecodeSums(pairsKind, raw); err == nil || !strings.Contains(err.Error(), "data row 6 ") {
+			t.Errorf("read: %v", err)
+		}
+	}
 }
 
 // TestShapesMustAgree: of predictors, of tables and of rows, each by itself; where one

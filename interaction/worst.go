@@ -54,3 +54,13 @@ func (a worst) with(b worst) worst {
 func bySize(x, y worstRow) int {
 	return cmp.Or(cmp.Compare(math.Abs(y.r), math.Abs(x.r)), cmp.Compare(x.row, y.row))
 }
+
+// repeated is the place of the first of a whose row has a place before it; -1: there is none.
+func (a worst) repeated() int {
+	for i, x := range a {
+		if slices.ContainsFunc(a[:i], func(y worstRow) bool { return y.row == x.row }) {
+			return i
+		}
+	}
+	return -1
+}
