@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // rectified finds the products that a Relu follows, by the Relu, if nobody else
@@ -24,7 +25,7 @@ func (p *runPlan) rectified(want []*graph.Value) map[*graph.Node]*graph.Node {
 		}
 		in := n.Inputs[0]
 		from := producer[in]
-		if from == nil || p.table.Of(from).TakesRelu == nil || readers[in] != 1 || slices.Contains(want, in) {
+		if from == nil || operator.PiecesOf(from) != nil || p.table.Of(from).TakesRelu == nil || readers[in] != 1 || slices.Contains(want, in) {
 			continue
 		}
 		if p.slot[in] == p.slot[n.Outputs[0]] && p.table.Of(from).TakesRelu(from) {

@@ -20,7 +20,7 @@ type product struct {
 // productOf reads a Gemm or MatMul with constant weights whose addend, if any, is the same
 // in every row.
 func productOf(n *graph.Node) *product {
-	if n == nil || len(n.Inputs) < 2 || n.Inputs[1].Const == nil || len(n.Inputs[1].Shape) != 2 || !n.Outputs[0].Type.Floating() {
+	if n == nil || len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || n.Inputs[1].Const == nil || len(n.Inputs[1].Shape) != 2 || !n.Outputs[0].Type.Floating() {
 		return nil
 	}
 	alpha, beta := 1.0, 1.0

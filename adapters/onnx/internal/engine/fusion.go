@@ -15,12 +15,13 @@ type fusion struct {
 	readers map[*graph.Value][]*graph.Node // a node twice if it reads it twice
 	wanted  map[*graph.Value]bool
 	double  bool // computed in float64
+	budget  int  // multiply-adds left for finding pieces
 }
 
 // fused is nodes, in their order, with those joined that may be. Values in want, and those
 // that a remaining node reads, are computed.
 func fused(nodes []*graph.Node, want []*graph.Value, double bool) []*graph.Node {
-	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double}
+	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double, piecesBudget}
 	for _, v := range want {
 		f.wanted[v] = true
 	}
@@ -29,6 +30,7 @@ func fused(nodes []*graph.Node, want []*graph.Value, double bool) []*graph.Node 
 	}
 	f.everywhere(f.join)
 	f.everywhere(f.compose)
+	f.everywhere(f.pieces)
 	return slices.Concat(f.nodes...)
 }
 

@@ -25,6 +25,9 @@ type program[T kernel.Float] struct {
 
 // compile prepares a node, for matrix units where there are some that suit it.
 func compile[T kernel.Float](ops operator.Table[T], n *graph.Node, o Options) operator.Step[T] {
+	if p := operator.PiecesOf(n); p != nil {
+		return operator.CompilePieces[T](p)
+	}
 	var x T
 	if _, single := any(x).(float32); single && o.Split != nil {
 		if step := operator.OnMatrixUnits(n, o.Split); step != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -37,7 +38,7 @@ func (p *runPlan) takers(inputs, want []*graph.Value) map[*graph.Value]int {
 			continue
 		}
 		n := p.nodes[last[v]]
-		if takes := p.table.Of(n).TakesSource; n.Inputs[0] == v && takes != nil && takes(n) {
+		if takes := p.table.Of(n).TakesSource; n.Inputs[0] == v && operator.PiecesOf(n) == nil && takes != nil && takes(n) {
 			found[v] = last[v]
 		}
 	}
