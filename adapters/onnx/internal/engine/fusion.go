@@ -19,8 +19,8 @@ type fusion struct {
 }
 
 // fused is nodes, in their order, with those joined that may be. Values in want, and those
-// that a remaining node reads, are computed.
-func fused(nodes []*graph.Node, want []*graph.Value, double bool) []*graph.Node {
+// that a remaining node reads, are computed. pieces: networks of one number as piecewise linear functions.
+func fused(nodes []*graph.Node, want []*graph.Value, double, pieces bool) []*graph.Node {
 	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double, piecesBudget}
 	for _, v := range want {
 		f.wanted[v] = true
@@ -30,7 +30,9 @@ func fused(nodes []*graph.Node, want []*graph.Value, double bool) []*graph.Node 
 	}
 	f.everywhere(f.join)
 	f.everywhere(f.compose)
-	f.everywhere(f.pieces)
+	if pieces {
+		f.everywhere(f.pieces)
+	}
 	return slices.Concat(f.nodes...)
 }
 

@@ -19,7 +19,7 @@ import (
 // onUnits computes in float32 with the products that split takes, and counts them.
 func onUnits(t *testing.T, g *graph.Graph, split func(k, n int, w []float32, trans bool) *kernel.SplitWeights) (r *engine.Runner, products int) {
 	t.Helper()
-	r, err := engine.New(g, g.Outputs, engine.Options{Precision: engine.Single, Split: func(k, n int, w []float32, trans bool) *kernel.SplitWeights {
+	r, err := engine.New(g, g.Outputs, engine.Options{LayerByLayer: true, Precision: engine.Single, Split: func(k, n int, w []float32, trans bool) *kernel.SplitWeights {
 		s := split(k, n, w, trans)
 		if s != nil {
 			products++
@@ -34,7 +34,7 @@ func onUnits(t *testing.T, g *graph.Graph, split func(k, n int, w []float32, tra
 
 func computedIn(t *testing.T, g *graph.Graph, p engine.Precision) *engine.Runner {
 	t.Helper()
-	r, err := engine.New(g, g.Outputs, engine.Options{Precision: p})
+	r, err := engine.New(g, g.Outputs, engine.Options{LayerByLayer: true, Precision: p})
 	if err != nil {
 		t.Fatal(err)
 	}

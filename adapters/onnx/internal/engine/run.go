@@ -34,6 +34,9 @@ type Options struct {
 	// Apart runs every node of the graph as it is there, for comparison: none is joined
 	// with others or folded into them.
 	Apart bool
+	// LayerByLayer computes networks of one number as their layers, for comparison: not as the
+	// piecewise linear functions that they are.
+	LayerByLayer bool
 }
 
 // Runner evaluates chosen tensors of a graph on blocks of rows. It is immutable
