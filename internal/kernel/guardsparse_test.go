@@ -32,7 +32,9 @@ func sparses[T Float](run func(*sparse), panels int) cases {
 						case 2:
 							p.x = at(numbers[T](g, panels*width), 0)
 						}
-						run(&p)
+						if run(&p); p.x != nil {
+							panic("a pointer that moved is left, perhaps behind its memory")
+						}
 					})
 				}
 			}

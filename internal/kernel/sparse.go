@@ -15,7 +15,7 @@ type sparse struct {
 	ms       uintptr        // bytes between masks of rows
 	b        unsafe.Pointer // the chunk in the first panel
 	bs       uintptr        // bytes between panels
-	x        unsafe.Pointer // initial values, or nil for 0
+	x        unsafe.Pointer // initial values, or nil for 0; becomes nil
 	xs       uintptr        // bytes between their rows; 0 repeats one
 	c        unsafe.Pointer // may be x
 	cs       uintptr        // bytes between its rows

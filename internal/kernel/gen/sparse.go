@@ -137,6 +137,8 @@ func (s *source) sparse(v vector, panels int) {
 	s.op(v.integer("VPCMPEQ"), v.r(zero), v.r(least), "K1")
 	s.op("KMOVW", "K1", "AX")
 	s.op("ORQ", "AX", mem(sparseNegative, "DI"))
+	// It has come to the end of its memory, or behind it, which the garbage collector must not see.
+	s.op("MOVQ", "$0", mem(sparseX, "DI"))
 	s.finish()
 }
 
