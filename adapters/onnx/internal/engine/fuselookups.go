@@ -5,7 +5,8 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
-// lookups joins the lookups of embeddings that a Concat puts side by side with it.
+// lookups joins the lookups of embeddings that a Concat puts side by side with it, and the columns
+// that it takes of matrices.
 func (f *fusion) lookups(n *graph.Node) bool {
 	at, ok := n.Resolved.(int)
 	if !ok || at != 1 || !n.Outputs[0].Type.Floating() {
@@ -13,7 +14,8 @@ func (f *fusion) lookups(n *graph.Node) bool {
 	}
 	var inputs []*graph.Value
 	var parts operator.Lookups
-	var gathers []*graph.Node
+	var gone []*graph.Node
+	found := false
 	for _, v := range n.Inputs {
 		if len(v.Shape) != 2 || v.Shape[0] != graph.Batch {
 			return false
@@ -23,26 +25,33 @@ func (f *fusion) lookups(n *graph.Node) bool {
 			g = nil
 		}
 		if g == nil {
-			inputs, parts = append(inputs, v), append(parts, operator.Lookup{})
+			part := operator.Lookup{Width: v.Shape[1]}
+			if s := f.into(v, "Slice"); s != nil {
+				if from, ok := operator.FirstColumn(s); ok {
+					v, part.Column, gone = s.Inputs[0], from, append(gone, s)
+				}
+			}
+			inputs, parts = append(inputs, v), append(parts, part)
 			continue
 		}
-		inputs, gathers = append(inputs, g.Inputs[0]), append(gathers, g)
+		found = true
+		inputs, gone = append(inputs, g.Inputs[0]), append(gone, g)
 		codes, column := g.Inputs[1], 0
 		if c := f.into(codes, "Gather"); c != nil && isColumn(c) {
-			gathers = append(gathers, c)
+			gone = append(gone, c)
 			codes, column = c.Inputs[0], int(c.Inputs[1].Const.I[0])
 			if column < 0 {
 				column += codes.Shape[1]
 			}
 		}
-		inputs, parts = append(inputs, codes), append(parts, operator.Lookup{Gather: g, Column: column})
+		inputs, parts = append(inputs, codes), append(parts, operator.Lookup{Gather: g, Column: column, Width: v.Shape[1]})
 	}
-	if len(gathers) == 0 {
+	if !found {
 		return false
 	}
 	with := made(n, "Concat", n.Attrs, inputs...)
 	with.Resolved = parts
-	return f.replace(with, n, gathers...)
+	return f.replace(with, n, gone...)
 }
 
 // isLookup: a row of a constant table for each row.

@@ -209,6 +209,21 @@ func TestJoined(t *testing.T) {
 			b.AddNode("Gather", graphtest.In("w53", "i3"), "e3")
 			b.AddNode("Concat", graphtest.In("e0", "x", "e3"), "y", onnxpb.Int("axis", 1))
 		}, []string{"Abs", "Clip", "Cast", "Concat"}, 12},
+		{"an embedding beside columns", func(b *onnxpb.Builder) {
+			for name, k := range map[string]int64{"first": 0, "second": 1, "fourth": 3, "end": 1 << 40, "axis": 1, "every": 1, "other": 2} {
+				b.AddInts(name, k)
+			}
+			b.AddNode("Abs", graphtest.In("x"), "a")
+			b.AddNode("Clip", graphtest.In("a", "", "two"), "c")
+			b.AddNode("Cast", graphtest.In("c"), "codes", onnxpb.Int("to", int64(onnxpb.TensorProto_INT64)))
+			b.AddIntegers("j", onnxpb.TensorProto_INT64, []int{}, 2)
+			b.AddNode("Gather", graphtest.In("codes", "j"), "i", onnxpb.Int("axis", 1))
+			b.AddNode("Gather", graphtest.In("w53", "i"), "e")
+			b.AddNode("Slice", graphtest.In("x", "second", "fourth", "axis"), "s")
+			b.AddNode("Slice", graphtest.In("x", "first", "end", "axis", "other"), "apart")
+			b.AddNode("Slice", graphtest.In("a", "fourth", "end", "axis", "every"), "last")
+			b.AddNode("Concat", graphtest.In("s", "e", "apart", "last"), "y", onnxpb.Int("axis", 1))
+		}, []string{"Abs", "Clip", "Cast", "Slice", "Concat"}, 8},
 		{"products of a column", func(b *onnxpb.Builder) {
 			for name, k := range map[string]int64{"second": 2, "third": 3, "last": -1, "end": 1 << 40, "axis": 1} {
 				b.AddInts(name, k)

@@ -9,14 +9,14 @@ import (
 
 // Lookups is what the engine resolves a Concat of rows side by side to when parts of it
 // are rows of tables, embeddings. Such a part has two inputs, the table and its positions by row,
-// another part has one.
+// another part has one, a matrix.
 type Lookups []Lookup
 
-// Lookup is one part: the Gather that it is, nil if it is none, and the column of its second input
-// that holds the positions.
+// Lookup is one part, of Width columns: the Gather that it is, nil if it is none, and the column of
+// its last input that holds the positions, or the first one of those that a matrix has for it.
 type Lookup struct {
-	Gather *graph.Node
-	Column int
+	Gather        *graph.Node
+	Column, Width int
 }
 
 // Inside is what went wrong in a node that another one runs.
@@ -35,10 +35,10 @@ func compileLookups[T kernel.Float](n *graph.Node, parts Lookups) Step[T] {
 	return func(x *Exec[T]) error {
 		out, from, in := x.Out[0].F, 0, x.In
 		for _, part := range parts {
-			w := in[0].Shape[1]
+			w := part.Width
 			if part.Gather == nil {
-				for r := range x.Rows {
-					copy(out[r*width+from:][:w], in[0].F[r*w:])
+				for r, ld := 0, in[0].Shape[1]; r < x.Rows; r++ {
+					copy(out[r*width+from:][:w], in[0].F[r*ld+part.Column:])
 				}
 				from, in = from+w, in[1:]
 				continue

@@ -175,6 +175,17 @@ func compileSlice[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
+// FirstColumn is the first of the columns side by side that a Slice keeps of a matrix of rows, of
+// which it keeps all; ok is false if it is another Slice.
+func FirstColumn(n *graph.Node) (column int, ok bool) {
+	p, ok := n.Resolved.(*slicePlan)
+	in, out := n.Inputs[0], n.Outputs[0]
+	if !ok || len(in.Shape) != 2 || in.Shape[0] != graph.Batch || out.Shape[0] != graph.Batch || p.start[0] != 0 || p.step[1] != 1 {
+		return 0, false
+	}
+	return p.start[1], true
+}
+
 // sliceRule: output coordinate c reads start + step*c on every axis.
 func sliceRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
