@@ -24,7 +24,7 @@ const maskRegisters = 7
 
 // loopOver writes the loop that applies a function to all elements: CX bytes behind SI,
 // written behind R8. Vectors with elements that its formula is not meant for take a way round.
-func (s *source) loopOver(p *pool, v vector, fn function) {
+func (s *source) loopOver(p *pool, v vector, name string, fn form) {
 	f := &formula{v: v}
 	result := fn.body(f)
 	peak := trial(f, result)
@@ -38,25 +38,25 @@ func (s *source) loopOver(p *pool, v vector, fn function) {
 	c := newCode(s, p, f, result, v.registers())
 	c.scalars()
 	c.pin(v.registers() - peak)
-	s.label(fn.name + "_loop")
+	s.label(name + "_loop")
 	c.body()
 	if detour != nil {
-		c.jumpIfAny(*f.far, fn.name+"_far")
-		s.label(fn.name + "_near")
+		c.jumpIfAny(*f.far, name+"_far")
+		s.label(name + "_near")
 	}
 	s.op(v.p("VMOVU"), v.r(c.at[result]), "(R8)(CX*1)")
 	s.op("ADDQ", imm(v.bytes), "CX")
-	s.op("JLT", fn.name+"_loop")
+	s.op("JLT", name+"_loop")
 	s.finish()
 	if detour == nil {
 		return
 	}
-	s.label(fn.name + "_far")
+	s.label(name + "_far")
 	d := newCode(s, p, detour, detoured, v.registers())
 	d.reserve(c, result)
 	d.body()
 	s.op(v.p("VMOVU"), v.r(d.at[detoured]), v.r(c.at[result]))
-	s.op("JMP", fn.name+"_near")
+	s.op("JMP", name+"_near")
 }
 
 func (v vector) registers() int {
@@ -283,8 +283,8 @@ func (c *code) step(i value) {
 		c.pick(i)
 	case "lookup":
 		c.lookup(i)
-	case "VPSLL", "VPSHUFD", "VROUND":
-		name := map[string]string{"VPSLL": v.integer("VPSLL"), "VPSHUFD": "VPSHUFD", "VROUND": v.p("VROUND")}[s.op]
+	case "VPSLL", "VPSRL", "VPSHUFD", "VROUND":
+		name := map[string]string{"VPSLL": v.integer("VPSLL"), "VPSRL": v.integer("VPSRL"), "VPSHUFD": "VPSHUFD", "VROUND": v.p("VROUND")}[s.op]
 		from := c.reg(s.args[0])
 		c.op(name, imm(s.imm), from, c.into(i))
 	case "scalar", "near": // before this

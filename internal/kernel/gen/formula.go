@@ -129,6 +129,11 @@ func (f *formula) shiftBits(a value, n int) value {
 	return f.add1(step{op: "VPSLL", args: []value{a}, imm: n})
 }
 
+// shiftRight fills up with zeros.
+func (f *formula) shiftRight(a value, n int) value {
+	return f.add1(step{op: "VPSRL", args: []value{a}, imm: n})
+}
+
 func (f *formula) less(a, b value) value {
 	return f.add1(step{op: "less", args: []value{a, b}, mask: true})
 }
@@ -165,18 +170,6 @@ func (f *formula) bits(b uint64) value {
 // of float32 or 4 of float64. index prepares them.
 func (f *formula) lookup(table []uint64, index value) value {
 	return f.add1(step{op: "lookup", args: []value{index}, bits: table})
-}
-
-// lookup16 is the element of a table of 16 numbers of float32.
-func (f *formula) lookup16(table []uint64, index value) value {
-	switch {
-	case f.v.bytes == 64:
-		return f.lookup(table, index)
-	case f.v.name == neonName:
-		bytes := f.add1(step{op: "index", args: []value{index}, imm: 2 * neonBytes})
-		return f.add1(step{op: "lookup16", args: []value{bytes}, bits: table})
-	}
-	return f.pick(f.shiftBits(index, 28), f.lookup(table[8:], index), f.lookup(table[:8], index))
 }
 
 func (f *formula) index(t value) value {

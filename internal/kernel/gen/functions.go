@@ -7,32 +7,45 @@ import (
 
 // functions by their number from firstFunction on, as the constants of package kernel count them.
 var functions = []function{
-	{"exp", (*formula).exponential, nil},
-	decaying("sigmoid", (*formula).sigmoid),
-	{"tanh", (*formula).tanh, nil},
-	decaying("silu", (*formula).silu),
-	decaying("softplus", (*formula).softplus),
-	{"elu", (*formula).elu, nil},
-	{"erf", (*formula).erf, nil},
-	{"gelu", (*formula).gelu, (*formula).geluFar},
-	{"geluTanh", (*formula).geluTanh, (*formula).geluTanhFar},
-	decaying("mish", (*formula).mish),
-	{"softsign", (*formula).softsign, nil},
-	{"hardSigmoid", (*formula).hardSigmoid, nil},
-	{"hardSwish", (*formula).hardSwish, nil},
+	both("exp", form{(*formula).exponential, nil}),
+	{"sigmoid", decaying((*formula).sigmoid), sigmoidEven.form((*formula).sigmoidByPieces, (*formula).sigmoid)},
+	{"tanh", form{(*formula).tanh, nil}, form{(*formula).tanhByPieces, nil}},
+	{"silu", decaying((*formula).silu), siluEven.form((*formula).gatedByPieces, (*formula).silu)},
+	both("softplus", decaying((*formula).softplus)),
+	both("elu", form{(*formula).elu, nil}),
+	both("erf", form{(*formula).erf, nil}),
+	{"gelu", form{(*formula).gelu, nil}, geluEven.form((*formula).gatedByPieces, (*formula).gelu)},
+	{"geluTanh", form{(*formula).geluTanh, nil}, geluTanhEven.form((*formula).gatedByPieces, (*formula).geluTanh)},
+	both("mish", decaying((*formula).mish)),
+	both("softsign", form{(*formula).softsign, nil}),
+	both("hardSigmoid", form{(*formula).hardSigmoid, nil}),
+	both("hardSwish", form{(*formula).hardSwish, nil}),
 }
 
-// function is one of x. far is what it is where body's formula sets the mask of the same name, and near
-// elsewhere.
+// function is one of x by a form for each precision.
 type function struct {
-	name string
+	name             string
+	float64, float32 form
+}
+
+func both(name string, f form) function { return function{name, f, f} }
+
+func (fn function) form(double bool) form {
+	if double {
+		return fn.float64
+	}
+	return fn.float32
+}
+
+// form is body, or far where body's formula sets the mask of the same name.
+type form struct {
 	body func(f *formula) value
 	far  func(f *formula, near value) value
 }
 
 // decaying is a function by exp(-|x|) that spares itself, where that is a normal number, what
 // the others need: the arithmetic is the same, less steps that change nothing.
-func decaying(name string, body func(f *formula) value) function {
+func decaying(body func(f *formula) value) form {
 	mask := func(f *formula) value {
 		return f.less(f.negate(f.x()), f.number(-f.format().far))
 	}
@@ -41,7 +54,7 @@ func decaying(name string, body func(f *formula) value) function {
 		f.far, f.near = &far, true
 		return body(f)
 	}
-	return function{name, near, func(f *formula, near value) value { return f.pick(mask(f), body(f), near) }}
+	return form{near, func(f *formula, near value) value { return f.pick(mask(f), body(f), near) }}
 }
 
 // transcendental writes the functions in both precisions of an instruction set.
@@ -65,7 +78,7 @@ func transcendental(s *source, set isa) {
 		s.finish()
 		for _, o := range functions {
 			s.label(o.name)
-			s.loopOver(p, v, o)
+			s.loopOver(p, v, o.name, o.form(double))
 		}
 	}
 	p.write(s, set.bytes)
@@ -129,27 +142,20 @@ func (f *formula) product(x, at, q, rest, bounded value) value {
 	return f.or(y, f.sign(x)) // of a sum of two zeros, too
 }
 
-// tanh is an odd polynomial near 0, 1 - 2/(1 + exp(2|x|)) elsewhere.
+// tanh is an odd polynomial near 0, 1 - 2/(1 + exp(2|x|)) elsewhere. It is for float64.
 func (f *formula) tanh() value {
 	x := f.x()
 	one := f.number(1)
-	saturated := 10.0
-	if f.v.double {
-		saturated = 20
-	}
-	a := f.min(f.number(saturated), f.abs(x))
+	a := f.min(f.number(20), f.abs(x))
 	square := f.mul(a, a)
 	small := f.fma(a, f.mul(square, f.polynomial("tanh", square)), a)
 	e := f.power(f.add(a, a), -1)
 	s := f.scaled(e.t, e.index)
 	high := f.fma(s, e.y, s)
-	low := f.fma(s, e.y, f.sub(s, high))
 	d := f.add(high, one)
-	dLow := f.add(f.sub(one, f.sub(d, high)), low)
 	r := f.div(one, d)
-	rest := f.low(f.fnma(r, dLow, f.fnma(r, d, one)))
 	twice := f.add(r, r)
-	large := f.sub(one, f.fma(twice, rest, twice))
+	large := f.sub(one, twice)
 	return f.or(f.pick(f.less(a, f.number(0.55)), small, large), f.sign(x))
 }
 

@@ -1,64 +1,10 @@
 package main
 
-import (
-	"math"
-	"math/big"
-)
+import "math/big"
 
-// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
-// polynomials unless |x| is large.
+// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|) = exp(-x^2/2) p/(|x| + 1).
 func (f *formula) gelu() value {
-	if f.v.double {
-		return f.geluOf(f.x())
-	}
-	return f.byTails(geluTable, geluNear)
-}
-
-// byTails is gelu of the P that a table is for, up to |x| = near.
-func (f *formula) byTails(table [9][16]float64, near float64) value {
 	x := f.x()
-	a := f.abs(x)
-	far := f.less(f.number(near), a)
-	f.far = &far
-	index := f.add(a, f.number(1.5*(1<<21))) // the next multiple of 1/4 in the last bits
-	row := func(i int) value { return f.lookup16(f.format().table16(table[i]), index) }
-	t := f.sub(a, row(0))
-	rest := row(len(table) - 1)
-	for i := len(table) - 2; i > 1; i-- {
-		rest = f.fma(rest, t, row(i))
-	}
-	first := row(1)
-	p := f.fma(t, rest, first)
-	pLow := f.fma(t, rest, f.sub(first, p))
-	base := f.pick(f.negative(x), f.zero(), f.number(-1)) // P - 1 for positive x
-	q := f.add(p, base)
-	rest = f.add(f.sub(p, f.sub(q, base)), pLow)
-	negated := f.negate(x)
-	return f.or(f.fma(negated, q, f.mul(negated, rest)), f.sign(x))
-}
-
-// The last numbers that the tables are used for: behind them, before 3.875, their errors are beyond
-// 1 ulp.
-const (
-	geluNear     = 3.625
-	geluTanhNear = 3.1
-)
-
-func (f *formula) geluFar(near value) value {
-	x := f.x()
-	return f.pick(f.less(f.number(geluNear), f.abs(x)), f.geluOf(x), near)
-}
-
-func (m format) table16(v [16]float64) []uint64 {
-	out := make([]uint64, len(v))
-	for i, x := range v {
-		out[i] = uint64(math.Float32bits(float32(x)))
-	}
-	return out
-}
-
-// geluOf is gelu with P = exp(-x^2/2) p/(|x| + 1).
-func (f *formula) geluOf(x value) value {
 	last := 15.5 // half its square is beyond the bound of exp
 	if f.v.double {
 		last = 41
@@ -99,20 +45,8 @@ func (f *formula) geluOf(x value) value {
 
 const pi = "3.14159265358979323846264338327950288419716939937511"
 
-// geluTanh is gelu with P = 1/(1 + exp(v)), v = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
+// geluTanh is x sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3) as a sum of two numbers.
 func (f *formula) geluTanh() value {
-	if f.v.double {
-		return f.geluTanhOf()
-	}
-	return f.byTails(geluTanhTable, geluTanhNear)
-}
-
-func (f *formula) geluTanhFar(near value) value {
-	return f.pick(f.less(f.number(geluTanhNear), f.abs(f.x())), f.geluTanhOf(), near)
-}
-
-// geluTanhOf is x sigmoid(v), v of x as a sum of two numbers.
-func (f *formula) geluTanhOf() value {
 	m := f.format()
 	c := new(big.Float).SetPrec(200).Sqrt(new(big.Float).SetPrec(200).Quo(big.NewFloat(8), exact(pi)))
 	first, firstLow := m.split(c)

@@ -11,6 +11,7 @@ after that, as a power of two.
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mpmath import cos, erf, erfc, exp, expm1, log, log1p, lu_solve, matrix, mp, mpf, pi, sqrt, tanh
 
@@ -87,6 +88,7 @@ def rounded(x: mpf, bits: int) -> mpf:
 # Where the formulas of functions.go change over; see there.
 SMALL_TANH = mpf("0.55")
 SMALL_ERF = mpf("1.0")
+TANH_SCALE = mpf("1.6484375")  # 1 + 9.1 times it is just less than 16
 PLACE = {"gelu": mpf(4), "erf": mpf(3)}  # t = (x - place)/(x + place)
 
 SPLIT = {"gelu", "log1p"}  # the first coefficient is a sum of two numbers
@@ -124,27 +126,89 @@ def fits(bits: int) -> list[Fit]:
     ]
 
 
-def tail_table(tail: Function) -> list[list[mpf]]:
-    """tail(c + t) by powers of t around 16 centres c near multiples of 1/4.
-
-    Every c is a float32 for which tail(c) is all but one, too, so that the first term is
-    accurate without a second number.
-    """
-    rows = []
-    for i in range(16):
-        c = mpf(i) / 4
-        while i > 0 and abs(rounded(tail(c), 24) / tail(c) - 1) > mpf(2) ** -33:
-            c += mpf(2) ** -23 if i < 4 else mpf(2) ** -22
-        half = mpf(1) / 8 + mpf(2) ** -10
-        fit = Fit("tail", "", lambda t: (tail(c + t) - tail(c)) / t, lambda t: abs(t) / tail(c + t),
-                  mpf(0) if i == 0 else -half, half, {})
-        coefficients, _ = remez(fit, 6)
-        rows.append([c, rounded(tail(c), 24), *(rounded(x, 24) for x in coefficients)])
-    return rows
-
-
 def normal_tail(x: mpf) -> mpf:
     return erfc(x / sqrt(2)) / 2
+
+
+def rounded_in_turn(c: list[mpf], fit: Fit) -> list[mpf]:
+    """c in float32: what a coefficient is rounded by goes to those after it, by least squares of the weighted error."""
+    n = 8 * len(c)
+    ts = [fit.low + (fit.high - fit.low) * (1 - cos(pi * (i + mpf(1) / 2) / n)) / 2 for i in range(n)]
+    ws = [fit.weight(t) for t in ts]
+    c = list(c)
+    for k in range(len(c)):
+        exactly = c[k]
+        c[k] = rounded(exactly, 24)
+        rest = range(k + 1, len(c))
+        if rest:
+            a = matrix([[w * t**j for j in rest] for t, w in zip(ts, ws, strict=True)])
+            b = matrix([w * t**k * (exactly - c[k]) for t, w in zip(ts, ws, strict=True)])
+            for j, moved in zip(rest, lu_solve(a, b), strict=True):
+                c[j] += moved
+    return c
+
+
+@dataclass
+class Piece:
+    """Where one of the polynomials of a table runs: part x is added beside it, exactly if x is short."""
+
+    low: mpf
+    high: mpf
+    part: mpf = mpf(0)
+    centre: mpf = mpf("0.5")  # 0 is low, 1 is high
+
+
+def piece_table(f: Function, pieces: list[Piece], degree: int) -> tuple[list[list[mpf]], mpf]:
+    """f(c + t) by powers of t around a centre c of each piece, and the largest relative error.
+
+    Every c is a float32 for which f(c) is all but one, too, so that the first term is
+    accurate without a second number. A piece that has 0 at an end has its centre there.
+    """
+    rows, worst = [], mpf(0)
+    for p in pieces:
+        c = mpf(0) if p.low == 0 or p.high == 0 else rounded(p.low + (p.high - p.low) * p.centre, 24)
+        value = f(c) - p.part * c
+        while c != 0 and abs(rounded(value, 24) / value - 1) > mpf(2) ** -33:
+            c += mpf(2) ** -20 * abs(c) // mpf(2) ** -23 * mpf(2) ** -23
+            c = rounded(c, 24)
+            value = f(c) - p.part * c
+        slack = (p.high - p.low) * mpf(2) ** -12
+        low = p.low if p.low == 0 else p.low - slack - c
+        high = p.high if p.high == 0 else p.high + slack - c
+
+        def rest(t: mpf, c: mpf = c, p: Piece = p, value: mpf = value) -> mpf:
+            if t == 0:
+                t = mpf(2) ** -60
+            return (f(c + t) - p.part * (c + t) - value) / t
+
+        fit = Fit("piece", "", rest, lambda t, c=c: abs(t) / abs(f(c + t)), low, high, {})
+        coefficients, error = remez(fit, degree - 1)
+        if p.part != 0:
+            coefficients[0] = max(coefficients[0], mpf(2) ** -40)  # so that f(-0) is -0
+        coefficients = rounded_in_turn(coefficients, fit)
+        worst = max(worst, error(coefficients))
+        rows.append([c, p.part, rounded(value, 24), *coefficients])
+    return rows, worst
+
+
+def tanh_pieces() -> list[Piece]:
+    """The halves of four octaves of 1 + TANH_SCALE x."""
+    edges = [(mpf(e) - 1) / TANH_SCALE for e in ("1", "1.5", "2", "3", "4", "6", "8", "12", "16")]
+    return [Piece(low, high, mpf(1) if low == 0 else mpf(0)) for low, high in pairwise(edges)]
+
+
+def even_pieces(step: str, part: str) -> list[Piece]:
+    """Around 0, -step and so on to -7 steps; part is for the first.
+
+    What is added to the first term must not cancel much of it, so centres are where f is small: towards -inf, but where
+    x sigmoid(x) and its like rise in the second piece.
+    """
+    h = mpf(step) / 2
+    rising = 1 if mpf(part) != 0 else 0
+    return [
+        Piece(-h, mpf(0), mpf(part)),
+        *(Piece(-(2 * i + 1) * h, (1 - 2 * i) * h, centre=mpf("0.7" if i == rising else "0.35")) for i in range(1, 8)),
+    ]
 
 
 def approximate_tail(x: mpf) -> mpf:
@@ -169,10 +233,16 @@ def main() -> None:
                 print(f'\t\t"{fit.name}Rest": {{{float(rest).hex()}}},')
         print("\t},")
     print("}")
-    for name, tail in (("geluTable", normal_tail), ("geluTanhTable", approximate_tail)):
-        rows = tail_table(tail)
-        print(f"\n// {name} is what tail_table gives of {tail.__name__}: 16 centres, then the coefficients by power.")
-        print(f"var {name} = [{len(rows[0])}][16]float64{{")
+    for name, f, pieces, degree in (
+        ("tanhPieces", tanh, tanh_pieces(), 7),
+        ("siluPieces", lambda x: x / (1 + exp(-x)), even_pieces("1", "0.5"), 7),
+        ("sigmoidPieces", lambda x: 1 / (1 + exp(-x)), even_pieces("1", "0"), 7),
+        ("geluPieces", lambda x: x * normal_tail(-x), even_pieces("0.4375", "0.5"), 7),
+        ("geluTanhPieces", lambda x: x * approximate_tail(-x), even_pieces("0.4375", "0.5"), 7),
+    ):
+        rows, worst = piece_table(f, pieces, degree)
+        print(f"\n// {name} is what piece_table gives: 8 centres, the parts of x, then the coefficients by power: 2^{float(log(worst, 2)):.1f}.")
+        print(f"var {name} = pieces{{")
         for k in range(len(rows[0])):
             print("\t{" + ", ".join(float(row[k]).hex() for row in rows) + "},")
         print("}")

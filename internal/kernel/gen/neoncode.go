@@ -43,7 +43,7 @@ func neonFunctions(src *source) {
 		s.ret()
 		for _, o := range functions {
 			s.label(o.name)
-			s.loopOver(p, o)
+			s.loopOver(p, o.name, o.form(double))
 		}
 	}
 	p.write(src, neonBytes)
@@ -51,14 +51,11 @@ func neonFunctions(src *source) {
 
 // loopOver writes the loop that applies a function to all elements. Vectors with elements that
 // its formula is not meant for take a way round.
-func (s neon) loopOver(p *pool, fn function) {
+func (s neon) loopOver(p *pool, name string, fn form) {
 	v := vector{neonSet, s.double}
 	f := &formula{v: v}
 	result := fn.body(f)
 	pairs, spare := s.trial(f, result), 30
-	if !s.double {
-		spare = 28 // a table of 16 float32 takes four
-	}
 	pinned := 2 * pairs // the first register that is
 	var detour *formula
 	var detoured value
@@ -70,27 +67,27 @@ func (s neon) loopOver(p *pool, fn function) {
 	c := newNeonCode(s, p, f, result, pairs)
 	c.spare = spare
 	c.pin(pinned)
-	s.label(fn.name + "_loop")
+	s.label(name + "_loop")
 	c.body()
 	if detour != nil {
-		c.jumpIfAny(c.at[*f.far], c.spare, fn.name+"_far")
-		s.label(fn.name + "_near")
+		c.jumpIfAny(c.at[*f.far], c.spare, name+"_far")
+		s.label(name + "_near")
 	}
 	s.op("FSTPQ.P", pairOf(c.at[result], c.at[result]+1), mem(neonBytes, "R4"))
 	s.op("SUB", imm(s.lanes()), "R3")
-	s.op("CBNZ", "R3", fn.name+"_loop")
+	s.op("CBNZ", "R3", name+"_loop")
 	s.ret()
 	if detour == nil {
 		return
 	}
-	s.label(fn.name + "_far")
+	s.label(name + "_far")
 	d := newNeonCode(s, p, detour, detoured, pinned/2)
 	d.spare, d.x = 30, -neonBytes
 	d.keep(c.at[result])
 	d.body()
 	s.copy(c.at[result], d.at[detoured])
 	s.copy(c.at[result]+1, d.at[detoured]+1)
-	s.op("JMP", fn.name+"_near")
+	s.op("JMP", name+"_near")
 }
 
 // trial is the number of pairs of registers that the values of a formula need.

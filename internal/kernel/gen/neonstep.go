@@ -36,13 +36,14 @@ func (c *neonCode) step(i value) {
 	case "VPSLL":
 		a := c.read(s.args[0], 0)
 		c.each(c.make(i, false), func(d, h int) { c.op("VSHL", imm(s.imm), c.all(a[h]), c.all(d)) })
+	case "VPSRL":
+		a := c.read(s.args[0], 0)
+		c.each(c.make(i, false), func(d, h int) { c.op("VUSHR", imm(s.imm), c.all(a[h]), c.all(d)) })
 	case "VROUND": // down
 		a := c.read(s.args[0], 0)
 		c.each(c.make(i, false), func(d, h int) { c.two("frintm", d, a[h]) })
 	case "index":
 		c.index(i)
-	case "lookup16":
-		c.lookup16(i)
 	case "lookup":
 		c.lookup(i)
 	default:
@@ -181,14 +182,6 @@ func (c *neonCode) lookup(i value) {
 		c.table(c.f.steps[i].bits, table)
 	}
 	c.pickBytes(i, table, 2)
-}
-
-// lookup16 has a table of four registers.
-func (c *neonCode) lookup16(i value) {
-	bits := c.f.steps[i].bits
-	c.table(bits[:8], c.spare)
-	c.table(bits[8:], c.spare+2)
-	c.pickBytes(i, c.spare, 4)
 }
 
 // pickBytes reads bytes of a table in registers by their numbers.
