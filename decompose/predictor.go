@@ -143,14 +143,12 @@ func (s *solver) coefficients(context.Context) error {
 // describe says what the coefficients are and how sure. Of few columns both leave processors idle, so
 // that they are worked out at the same time; of many the memory that they take together counts.
 func (s *solver) describe(ctx context.Context) error {
-	const few = 1000
+	const few = 700
 	var wait sync.WaitGroup
+	defer wait.Wait()
 	if s.columns.Width() <= few {
 		wait.Go(s.covariances)
-	} else {
-		s.covariances()
 	}
-	defer wait.Wait()
 	for _, step := range []func(context.Context) error{s.terms, s.concurvity, s.aliases, s.variances} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -158,6 +156,9 @@ func (s *solver) describe(ctx context.Context) error {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	if s.columns.Width() > few {
+		s.covariances()
 	}
 	return nil
 }
