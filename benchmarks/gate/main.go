@@ -62,11 +62,12 @@ func run(plain string, rounds int, only, once string) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		verdict := ""
-		if ratio < c.least {
+		least := c.bound()
+		if ratio < least {
 			slow++
 			verdict = "  TOO SLOW"
 		}
-		fmt.Printf("%-52s %6.2f times %s, at least %.4g%s\n", c.name, ratio, c.against.what(), c.least, verdict)
+		fmt.Printf("%-52s %6.2f times %s, at least %.4g%s\n", c.name, ratio, c.against.what(), least, verdict)
 	}
 	if slow > 0 {
 		return fmt.Errorf("%d cases are slower than they were: look at a profile of the case (go test -bench), or, if that is meant, change its bound with the reason", slow)
