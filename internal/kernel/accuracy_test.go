@@ -132,7 +132,7 @@ func TestFunctionsOfSpecialNumbers(t *testing.T) {
 func specialNumbers[T Float](t *testing.T, s isa, tiny, huge T) {
 	inf := math.Inf(1)
 	numbers := []T{0, T(math.Copysign(0, -1)), T(inf), T(-inf), T(math.NaN()), huge, -huge, tiny, -tiny, 1000, -1000, -1e6}
-	for _, edge := range []float32{0.55, 1, 3, 3.28, 7.49, 9.09, 70} { // where formulas change over
+	for _, edge := range []float32{0.55, 1, 3, 3.28, 7.49, 70} { // where formulas change over
 		for x := math.Nextafter32(edge, 0); x <= math.Nextafter32(edge, 100); x = math.Nextafter32(x, 100) {
 			numbers = append(numbers, T(x), T(-x))
 		}
@@ -142,7 +142,7 @@ func specialNumbers[T Float](t *testing.T, s isa, tiny, huge T) {
 			y, want := []T{x}, []float64{float64(x)}
 			f(s, y, y)
 			unary[float64]()[name](plain, want, want)
-			if ulps(y[0], T(want[0])) > 100 { // package math's formulas cancel, some of them; exp(-66) of a rounded number is off by 66
+			if ulps(y[0], T(want[0])) > 40 { // package math's formulas cancel, some of them
 				t.Errorf("%T, %v: %s(%v) is %v, want %v", x, s, name, x, y[0], T(want[0]))
 			}
 		}
