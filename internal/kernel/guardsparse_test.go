@@ -8,10 +8,10 @@ import (
 )
 
 // sparses are cases of the assembly of so many panels of two vectors.
-func sparses[T Float](run func(*sparse), panels int) cases {
+func sparses[T Float](run func(*sparse), panels int, s isa) cases {
 	return func(check func(string, func(*guards))) {
-		width := 2 * lanes[T](avx512)
-		for rows := 2; rows <= 6; rows += 2 {
+		width, once := 2*lanes[T](s), sparseRowsAtOnce(s)
+		for rows := once; rows <= 3*once; rows += once {
 			for _, k := range []int{1, 2, 7, sparseChunk} {
 				for variant := range 2 * 2 * 3 {
 					relu, last, initial := variant%2, variant/2%2, variant/4

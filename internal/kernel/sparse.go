@@ -6,8 +6,8 @@ import (
 )
 
 // sparse is the argument of the assembly that adds, to each row of C, the rows of B that A has a
-// number for which is not 0, in order of k, for two to four panels of whole vectors and sparseChunk
-// rows of B. The assembly knows the offsets of the fields.
+// number for which is not 0, in order of k, for panels of two whole vectors and sparseChunk rows of
+// B. The assembly knows the offsets of the fields.
 type sparse struct {
 	a        unsafe.Pointer // element (0, 0) of A's columns of the chunk
 	rs       uintptr        // bytes between rows of A
@@ -19,7 +19,7 @@ type sparse struct {
 	xs       uintptr        // bytes between their rows; 0 repeats one
 	c        unsafe.Pointer // may be x
 	cs       uintptr        // bytes between its rows
-	rows     uintptr        // an even number
+	rows     uintptr        // a multiple of sparseRowsAtOnce
 	last     uintptr        // not 0: sums end here
 	relu     uintptr        // not 0: then negative results become 0
 	negative uintptr        // becomes not 0 where a sum ends at -0
@@ -36,7 +36,7 @@ type nonzeros struct {
 }
 
 const (
-	sparseChunk  = 64 // numbers of a mask; as many rows of four panels fill two thirds of the first cache
+	sparseChunk  = 64 // numbers of a mask; as many rows of the most panels fill two thirds of the first cache, or three quarters of a smaller one
 	sparseSample = 8  // rows that tell whether to look at the others
 	sparseLeast  = 16 // rows that panels are worth fetching for
 	// sparseShare is the share of numbers that are not 0 from which on tiles are as fast.
@@ -54,7 +54,7 @@ func (w *Weights[T]) SkipZeros() *Weights[T] {
 	for _, x := range w.data {
 		finite = finite && x-x == 0 // NaN otherwise
 	}
-	w.skips = finite && w.K > 0 && w.isa == avx512 && w.N >= 4*lanes[T](w.isa) && sparseSample*w.chunks() <= fewMasks
+	w.skips = finite && w.K > 0 && sparsePanels(w.isa, w.N/(2*lanes[T](w.isa))) > 0 && sparseSample*w.chunks() <= fewMasks
 	return w
 }
 
@@ -78,11 +78,11 @@ func (w *Weights[T]) mulSparse(c []T, ldc int, a []T, lda, rows int, bias []T, r
 // sampleSparse tells whether few numbers of the first rows are not 0.
 func (w *Weights[T]) sampleSparse(a []T, lda int) bool {
 	var masks [fewMasks]uint64
-	return fewNonzeros(masks[:], a, lda, sparseSample, w.K)
+	return fewNonzeros(w.isa, masks[:], a, lda, sparseSample, w.K)
 }
 
 func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool, masks []uint64) (cols int) {
-	if !fewNonzeros(masks, a, lda, rows, w.K) {
+	if !fewNonzeros(w.isa, masks, a, lda, rows, w.K) {
 		return 0
 	}
 	size, nr, chunks := uintptr(sizeOf[T]()), 2*lanes[T](w.isa), w.chunks()
@@ -90,8 +90,11 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 	if relu {
 		p.relu = 1
 	}
-	for full := w.N / nr; full > 1; {
-		panels := sparsePanels(full)
+	for full := w.N / nr; ; {
+		panels := sparsePanels(w.isa, full)
+		if panels == 0 {
+			break
+		}
 		p.c, p.x, p.xs, p.last = at(c, cols), nil, 0, 0
 		if bias != nil {
 			p.x = at(bias, cols)
@@ -102,7 +105,7 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 			if l == chunks-1 {
 				p.last = 1
 			}
-			negative = sparseRows[T](p, rows, panels)
+			negative = sparseRows[T](w.isa, p, rows, panels)
 			p.x, p.xs = p.c, p.cs
 		}
 		if negative { // a product of 0 may have made it +0
@@ -115,9 +118,9 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 }
 
 // fewNonzeros sets the bits of what is not 0 in rows of k numbers, and tells whether that is little.
-func fewNonzeros[T Float](masks []uint64, a []T, lda, rows, k int) bool {
+func fewNonzeros[T Float](s isa, masks []uint64, a []T, lda, rows, k int) bool {
 	chunks := (k + sparseChunk - 1) / sparseChunk
-	runNonzeros[T](&nonzeros{a: at(a, 0), rs: uintptr(lda * sizeOf[T]()), rows: uintptr(rows), k: uintptr(k), mask: unsafe.Pointer(&masks[0]), ms: uintptr(8 * chunks)})
+	runNonzeros[T](s, &nonzeros{a: at(a, 0), rs: uintptr(lda * sizeOf[T]()), rows: uintptr(rows), k: uintptr(k), mask: unsafe.Pointer(&masks[0]), ms: uintptr(8 * chunks)})
 	many := 0
 	for _, m := range masks[:rows*chunks] {
 		many += bits.OnesCount64(m)
@@ -125,32 +128,48 @@ func fewNonzeros[T Float](masks []uint64, a []T, lda, rows, k int) bool {
 	return float64(many) < sparseShare*float64(rows*k)
 }
 
-// sparseRows runs p for so many rows: in pairs, the last one, if it is left, as two of itself. It
-// tells whether a sum ended at -0.
-func sparseRows[T Float](p sparse, rows, panels int) (negative bool) {
-	if pairs := p; rows > 1 {
-		pairs.rows = uintptr(rows &^ 1)
-		runSparse[T](&pairs, panels)
-		negative = pairs.negative != 0
+// sparseRowsAtOnce is how many rows the assembly of an instruction set adds up side by side.
+func sparseRowsAtOnce(s isa) int {
+	if s == avx512 {
+		return 2
 	}
-	if rows%2 == 1 {
+	return 1
+}
+
+// sparseRows runs p for so many rows: in pairs if the assembly takes pairs, the last one, if it is
+// left, as two of itself. It tells whether a sum ended at -0.
+func sparseRows[T Float](s isa, p sparse, rows, panels int) (negative bool) {
+	once := sparseRowsAtOnce(s)
+	left := rows % once
+	if whole := p; rows > left {
+		whole.rows = uintptr(rows - left)
+		runSparse[T](s, &whole, panels)
+		negative = whole.negative != 0
+	}
+	if left > 0 {
 		last := uintptr(rows - 1)
 		p.a, p.mask, p.c = unsafe.Add(p.a, last*p.rs), unsafe.Add(p.mask, last*p.ms), unsafe.Add(p.c, last*p.cs)
 		if p.x != nil {
 			p.x = unsafe.Add(p.x, last*p.xs)
 		}
-		p.rs, p.ms, p.xs, p.cs, p.rows = 0, 0, 0, 0, 2
-		runSparse[T](&p, panels)
+		p.rs, p.ms, p.xs, p.cs, p.rows = 0, 0, 0, 0, uintptr(once)
+		runSparse[T](s, &p, panels)
 		negative = negative || p.negative != 0
 	}
 	return negative
 }
 
-// sparsePanels is how many of so many panels to add up at once: four, or fewer for the rest to be
-// some, too.
-func sparsePanels(left int) int {
-	if left == 5 || left == 6 {
+// sparsePanels is how many of so many panels to add up at once: as many as there are registers for,
+// or fewer for the rest to be enough, too. 0: so few that tiles are as fast, or no assembly.
+func sparsePanels(s isa, left int) int {
+	switch {
+	case s == avx512 && (left == 5 || left == 6):
 		return 3
+	case s == avx512 && left >= 2:
+		return min(left, 4)
+	case s == avx2 && left >= 3:
+		times := (left + 5) / 6
+		return (left + times - 1) / times
 	}
-	return min(left, 4)
+	return 0
 }

@@ -2,6 +2,6 @@
 
 package kernel
 
-func runSparse[T Float](*sparse, int) {}
+func runSparse[T Float](isa, *sparse, int) {}
 
-func runNonzeros[T Float](*nonzeros) {}
+func runNonzeros[T Float](isa, *nonzeros) {}

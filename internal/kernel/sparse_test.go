@@ -9,36 +9,48 @@ import (
 
 // TestMulSkipsZeros: products with 0 that are left out leave every bit as it is.
 func TestMulSkipsZeros(t *testing.T) {
-	if !runs(avx512) {
-		t.Skip("this machine does not run avx512")
-	}
-	skipsZeros[float64](t)
-	skipsZeros[float32](t)
+	eachSparseISA(t, func(t *testing.T, s isa) {
+		skipsZeros[float64](t, s)
+		skipsZeros[float32](t, s)
+	})
 }
 
-func skipsZeros[T Float](t *testing.T) {
+// eachSparseISA runs f for each instruction set that leaves out products with 0; those the machine
+// lacks are reported as skipped.
+func eachSparseISA(t *testing.T, f func(t *testing.T, s isa)) {
+	for _, s := range []isa{avx2, avx512} {
+		t.Run(s.String(), func(t *testing.T) {
+			if !runs(s) {
+				t.Skipf("this machine does not run %s", s)
+			}
+			f(t, s)
+		})
+	}
+}
+
+func skipsZeros[T Float](t *testing.T, s isa) {
 	rng := rand.New(rand.NewPCG(5, 17))
 	took := map[int]bool{}
 	for _, m := range []int{1, sparseLeast - 1, sparseLeast, sparseLeast + 1, rowBlock + 1} {
-		for _, n := range []int{31, 64, 65, 96, 128, 200, 333} {
+		for _, n := range []int{15, 31, 50, 64, 65, 96, 128, 200, 333} {
 			for _, k := range []int{0, 1, 63, 64, 65, 200, manyMasks/rowBlock*sparseChunk + 70} {
 				if m > rowBlock && k > 200 && n > 96 {
 					continue // takes long
 				}
 				for _, share := range []float64{0, 0.3, 0.6, 1} {
-					checkSkips[T](t, rng, m, n, k, share, took)
+					checkSkips[T](t, s, rng, m, n, k, share, took)
 				}
 			}
 		}
 	}
-	for _, cols := range []int{0, 64, 96, 128, 192} {
-		if !took[cols] {
-			t.Errorf("%T: no product had %d columns without zeros", T(0), cols)
+	for _, panels := range map[isa][]int{avx2: {0, 3, 4, 5, 6}, avx512: {0, 2, 3, 4}}[s] {
+		if !took[panels] {
+			t.Errorf("%T: no product was by %d panels without zeros", T(0), panels)
 		}
 	}
 }
 
-func checkSkips[T Float](t *testing.T, rng *rand.Rand, m, n, k int, share float64, took map[int]bool) {
+func checkSkips[T Float](t *testing.T, s isa, rng *rand.Rand, m, n, k int, share float64, took map[int]bool) {
 	t.Helper()
 	lda, ldc := k+rng.IntN(3), n+rng.IntN(3)
 	a, b, bias := newGuarded[T](max(0, (m-1)*lda+k), rng.IntN(8)), make([]T, k*n), make([]T, n)
@@ -58,7 +70,7 @@ func checkSkips[T Float](t *testing.T, rng *rand.Rand, m, n, k int, share float6
 			}
 		}
 	}
-	whole, skipping := packWeights(avx512, k, n, b, false), packWeights(avx512, k, n, b, false).SkipZeros()
+	whole, skipping := packWeights(s, k, n, b, false), packWeights(s, k, n, b, false).SkipZeros()
 	for _, relu := range []bool{false, true} {
 		for _, bias := range [][]T{nil, bias} {
 			want, got := make([]T, m*n), newGuarded[T]((m-1)*ldc+n, rng.IntN(8))
@@ -68,30 +80,40 @@ func checkSkips[T Float](t *testing.T, rng *rand.Rand, m, n, k int, share float6
 			got.check(t)
 		}
 	}
-	if skipping.skips {
-		took[skipping.mulSparse(make([]T, m*n), n, a.v, lda, min(m, manyMasks/skipping.chunks()), nil, false)] = true
+	if !skipping.skips {
+		return
+	}
+	cols := skipping.mulSparse(make([]T, m*n), n, a.v, lda, min(m, manyMasks/skipping.chunks()), nil, false)
+	took[0] = took[0] || cols == 0
+	nr := 2 * lanes[T](s)
+	for j := 0; j < cols; {
+		panels := sparsePanels(s, (n-j)/nr)
+		took[panels] = true
+		j += panels * nr
 	}
 }
 
 // TestSkippedNegativeZeros: where a sum of what is left is -0, the products left out may make it +0.
 func TestSkippedNegativeZeros(t *testing.T) {
-	if !runs(avx512) {
-		t.Skip("this machine does not run avx512")
-	}
+	eachSparseISA(t, skippedNegativeZeros)
+}
+
+func skippedNegativeZeros(t *testing.T, s isa) {
 	const m, k, n = sparseLeast, 3, 200
 	b, bias := make([]float64, k*n), make([]float64, n)
 	for i := range b {
 		b[i] = float64(1 - 2*(i%2))
 	}
 	bias[160], bias[161] = math.Copysign(0, -1), math.Copysign(0, -1)
-	w := packWeights(avx512, k, n, b, false).SkipZeros()
+	w := packWeights(s, k, n, b, false).SkipZeros()
 	a, c := make([]float64, m*k), make([]float64, m*n)
-	if cols := w.mulSparse(c, n, a, k, m, bias, false); cols != 128 {
-		t.Errorf("%d columns without zeros, want the 128 before a sum of -0", cols)
+	before := map[isa]int{avx2: 4 * 5 * 8, avx512: 128}[s] // whole groups of panels before a sum of -0
+	if cols := w.mulSparse(c, n, a, k, m, bias, false); cols != before {
+		t.Errorf("%d columns without zeros, want %d", cols, before)
 	}
-	w.Mul(c, n, a, k, m, bias)
+	w.mul(c, n, a, k, m, bias, false, nil)
 	want := make([]float64, m*n)
-	packWeights(avx512, k, n, b, false).Mul(want, n, a, k, m, bias)
+	packWeights(s, k, n, b, false).mul(want, n, a, k, m, bias, false, nil)
 	compare(t, "sums of -0 and zeros", c, n, want, m, n)
 	if math.Signbit(c[160]) || !math.Signbit(c[161]) {
 		t.Errorf("-0 plus 0 times 1 is %g, 0 times -1 %g", c[160], c[161])

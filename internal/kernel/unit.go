@@ -286,8 +286,8 @@ func (r *Rows[T]) Columns(j int) int {
 		return min(64, r.q-j)
 	}
 	nr := 2 * lanes[T](r.isa)
-	if whole := (r.q - j) / nr; r.isa == avx512 && whole > 1 {
-		return sparsePanels(whole) * nr
+	if panels := sparsePanels(r.isa, (r.q-j)/nr); panels > 0 {
+		return panels * nr
 	}
 	return min(nr, r.q-j)
 }

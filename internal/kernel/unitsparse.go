@@ -31,7 +31,7 @@ func (r *Rows[T]) addRun(c []T, ldc int, x []T, p, j, cols, from, end int) bool 
 	var masks [fewMasks]uint64
 	ld, size := UnitStride[T](r.n), uintptr(sizeOf[T]())
 	x, n, chunks := x[from:], end-from, (end-from+sparseChunk-1)/sparseChunk
-	if p > sparseSample && !fewNonzeros(masks[:], x, ld, sparseSample, n) || !fewNonzeros(masks[:], x, ld, p, n) {
+	if p > sparseSample && !fewNonzeros(r.isa, masks[:], x, ld, sparseSample, n) || !fewNonzeros(r.isa, masks[:], x, ld, p, n) {
 		return false
 	}
 	d, nr := r.data[j*r.rows():], r.panelUnits()
@@ -39,7 +39,7 @@ func (r *Rows[T]) addRun(c []T, ldc int, x []T, p, j, cols, from, end int) bool 
 	s.x, s.xs = s.c, s.cs
 	for l := range chunks {
 		s.a, s.mask, s.b = at(x, l*sparseChunk), unsafe.Pointer(&masks[l]), at(d, (from+l*sparseChunk)*nr)
-		sparseRows[T](s, p, cols/nr)
+		sparseRows[T](r.isa, s, p, cols/nr)
 	}
 	return true
 }

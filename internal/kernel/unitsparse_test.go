@@ -10,14 +10,13 @@ import (
 // TestAddProductSkipsZeros: products with 0 that are left out leave every bit of the gradients
 // that tiles add up.
 func TestAddProductSkipsZeros(t *testing.T) {
-	if !runs(avx512) {
-		t.Skip("this machine does not run avx512")
-	}
-	addsNonzeros[float64](t)
-	addsNonzeros[float32](t)
+	eachSparseISA(t, func(t *testing.T, s isa) {
+		addsNonzeros[float64](t, s)
+		addsNonzeros[float32](t, s)
+	})
 }
 
-func addsNonzeros[T Float](t *testing.T) {
+func addsNonzeros[T Float](t *testing.T, s isa) {
 	rng := rand.New(rand.NewPCG(5, 18))
 	for _, p := range []int{1, sparseSample + 1, sparseUnits + 7} {
 		for _, q := range []int{31, 64, 72, 200, 333} {
@@ -31,7 +30,7 @@ func addsNonzeros[T Float](t *testing.T) {
 						}
 					}
 					var r Rows[T]
-					r.turn(avx512, unitsOf(rng, normals[T](rng, n*q), q, n), nil, q, n)
+					r.turn(s, unitsOf(rng, normals[T](rng, n*q), q, n), nil, q, n)
 					x, ldc := unitsOf(rng, numbers, p, n), q+rng.IntN(3)
 					c := normals[T](rng, p*ldc)
 					want := slices.Clone(c)

@@ -31,6 +31,7 @@ func files() map[string][]byte {
 	}{
 		{"tile_avx512_amd64.s", func(s *source) { tiles(s, avx512) }},
 		{"sparse_avx512_amd64.s", func(s *source) { sparses(s, avx512) }},
+		{"sparse_avx2_amd64.s", func(s *source) { sparses(s, avx2) }},
 		{"narrow_avx512_amd64.s", func(s *source) { narrow(s, avx512) }},
 		{"narrow_avx2_amd64.s", func(s *source) { narrow(s, avx2) }},
 		{"pack_avx512_amd64.s", func(s *source) { packs(s, avx512) }},
