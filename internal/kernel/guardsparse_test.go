@@ -10,7 +10,7 @@ import (
 // sparses are cases of the assembly of so many panels of two vectors.
 func sparses[T Float](run func(*sparse), panels int, s isa) cases {
 	return func(check func(string, func(*guards))) {
-		width, once := 2*lanes[T](s), sparseRowsAtOnce(s)
+		width, once := 2*lanes[T](s), sparseRowsAtOnce(s, panels)
 		for rows := once; rows <= 3*once; rows += once {
 			for _, k := range []int{1, 2, 7, sparseChunk} {
 				for variant := range 2 * 2 * 3 {

@@ -128,18 +128,18 @@ func fewNonzeros[T Float](s isa, masks []uint64, a []T, lda, rows, k int) bool {
 	return float64(many) < sparseShare*float64(rows*k)
 }
 
-// sparseRowsAtOnce is how many rows the assembly of an instruction set adds up side by side.
-func sparseRowsAtOnce(s isa) int {
-	if s == avx512 {
-		return 2
+// sparseRowsAtOnce is how many rows the assembly for so many panels adds up side by side.
+func sparseRowsAtOnce(s isa, panels int) int {
+	if s == avx2 && panels > 3 {
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // sparseRows runs p for so many rows: in pairs if the assembly takes pairs, the last one, if it is
 // left, as two of itself. It tells whether a sum ended at -0.
 func sparseRows[T Float](s isa, p sparse, rows, panels int) (negative bool) {
-	once := sparseRowsAtOnce(s)
+	once := sparseRowsAtOnce(s, panels)
 	left := rows % once
 	if whole := p; rows > left {
 		whole.rows = uintptr(rows - left)

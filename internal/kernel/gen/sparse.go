@@ -23,25 +23,24 @@ const (
 	sparseNegative            // becomes not 0 where a sum ends at -0
 )
 
-// sparseShape is how an instruction set adds up rows: as many sums at once as keep its units busy,
-// each of which waits for its own multiply-add before only.
+// sparseShape is how rows are added up: as many sums at once as keep the units busy, each of which
+// waits for its own multiply-add before only.
 type sparseShape struct {
-	rows   int   // of A at once
-	panels []int // of two vectors that a sum of rows may take: registers for all of them
+	panels int // of two vectors that a sum of rows takes: registers for all of them
+	rows   int // of A at once
 }
 
-var sparseShapes = map[string]sparseShape{
-	avx512.name: {2, []int{4, 3, 2}},
-	avx2.name:   {1, []int{6, 5, 4, 3}},
+var sparseShapes = map[string][]sparseShape{
+	avx512.name: {{4, 2}, {3, 2}, {2, 2}},
+	avx2.name:   {{6, 1}, {5, 1}, {4, 1}, {3, 2}},
 }
 
 // sparses writes, for each precision, the rows of B that A has a number for, and where those are.
 func sparses(s *source, set isa) {
-	shape := sparseShapes[set.name]
 	for _, double := range []bool{true, false} {
 		v := vector{set, double}
-		for _, panels := range shape.panels {
-			s.sparse(v, shape.rows, panels)
+		for _, shape := range sparseShapes[set.name] {
+			s.sparse(v, shape.rows, shape.panels)
 		}
 		s.nonzeros(v)
 	}
