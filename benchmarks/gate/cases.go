@@ -43,7 +43,7 @@ type gated struct {
 	name    string
 	against against
 	least   float64
-	narrow  float64 // least where zeros behind a Relu are not left out: without AVX-512; 0: as with it
+	narrow  float64 // least without AVX-512, whose vectors are twice as long; 0: as with it
 	// prepare makes what is timed, several times.
 	prepare func(other bool) (func() error, error)
 }
