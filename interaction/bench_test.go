@@ -2,6 +2,8 @@ package interaction
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/pho-go/pho/basis"
@@ -53,4 +55,32 @@ func BenchmarkRanking(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkProducts forms the exact products of as many pairs of ten columns as are compared at
+// once, on the rows that a sample keeps, by two goroutines.
+func BenchmarkProducts(b *testing.B) {
+	const p, rows, most = 10, 16384, 45
+	r := rand.New(rand.NewPCG(5, 2))
+	s := &kept{values: values{codes: make([][]uint8, p)}, r: [][]float64{normals(r, rows)}}
+	var scales []*scale
+	var single []int
+	var pairs [][2]int
+	for j := range p {
+		x := normals(r, rows)
+		s.numbers = append(s.numbers, x)
+		c := &scale{}
+		values, ranks := midRanks(slices.Sorted(slices.Values(x)))
+		c.distinct = len(values)
+		c.setKnots(thinned(values, ranks))
+		scales, single = append(scales, c), append(single, j)
+		for i := range j {
+			pairs = append(pairs, [2]int{i, j})
+		}
+	}
+	f, e := newFunctions(scales, single, maxSingleDegree, nil, pairs[:most]), normals(r, rows)
+	for b.Loop() {
+		s.products(f, 0, e, 1.5)
+	}
+	b.ReportMetric(float64(f.width()), "functions")
 }

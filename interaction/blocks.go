@@ -30,14 +30,14 @@ func (f *functions) parts(complete []bool) *parts {
 			case ok:
 				all.echoes = append(all.echoes, echo{p, q, fromP, fromQ})
 			case d == nil:
-				all.sum(block{f.begins[p], f.begins[p+1], f.begins[q], f.begins[q+1]})
+				all.sum(f, block{f.begins[p], f.begins[p+1], f.begins[q], f.begins[q+1]})
 			default:
 				all.derived = append(all.derived, d)
 				switch { // of the last function of the shared column
 				case d.first < d.second:
-					all.sum(block{f.begins[p+1] - d.rows, f.begins[p+1], f.begins[q], f.begins[q+1]})
+					all.sum(f, block{f.begins[p+1] - d.rows, f.begins[p+1], f.begins[q], f.begins[q+1]})
 				case d.second < d.first:
-					all.sum(block{f.begins[p], f.begins[p+1], f.begins[q+1] - d.cols, f.begins[q+1]})
+					all.sum(f, block{f.begins[p], f.begins[p+1], f.begins[q+1] - d.cols, f.begins[q+1]})
 				}
 			}
 		}
@@ -45,9 +45,9 @@ func (f *functions) parts(complete []bool) *parts {
 	return all
 }
 
-// sum sums a block, together with the one above if they touch.
-func (a *parts) sum(b block) {
-	if n := len(a.summed); n > 0 {
+// sum sums a block, together with the one above if they touch and are of single columns.
+func (a *parts) sum(f *functions, b block) {
+	if n := len(a.summed); n > 0 && b.lo < f.begins[0] {
 		if last := &a.summed[n-1]; last.hi == b.lo && last.from == b.from && last.to == b.to {
 			last.hi = b.hi
 			return
@@ -59,7 +59,7 @@ func (a *parts) sum(b block) {
 // beside adds the parts of pair q and the functions of single columns.
 func (a *parts) beside(f *functions, q int, complete []bool) {
 	from, to := f.begins[q], f.begins[q+1]
-	a.sum(block{0, 1, from, to})
+	a.sum(f, block{0, 1, from, to})
 	for _, j := range f.of {
 		lo := f.singles[j]
 		hi := lo + f.scales[j].singleWidth(f.degree)
@@ -73,7 +73,7 @@ func (a *parts) beside(f *functions, q int, complete []bool) {
 				lo += d.first
 			}
 		}
-		a.sum(block{lo, hi, from, to})
+		a.sum(f, block{lo, hi, from, to})
 	}
 }
 

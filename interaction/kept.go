@@ -90,17 +90,18 @@ func (s *kept) bin(scales []*scale) {
 func (s *kept) products(f *functions, k int, e []float64, inflation float64) *products {
 	parts := f.parts(f.complete(&s.values))
 	half := (s.rows()/2 + blockRows - 1) / blockRows * blockRows
-	part := func(first, next int) *products {
-		p := newProducts(f.width())
-		f.summing(parts.summed).add(p, &s.values, s.w, s.r[k], e, inflation, first, next)
-		return p
+	part := func(first, next int) *summing {
+		all := f.summing(parts.summed)
+		all.rows(&s.values, s.w, s.r[k], e, inflation, first, next)
+		return all
 	}
-	var rest *products
+	var rest *summing
 	var running sync.WaitGroup
 	running.Go(func() { rest = part(min(half, s.rows()), s.rows()) })
-	p := part(0, min(half, s.rows()))
+	all := part(0, min(half, s.rows()))
 	running.Wait()
-	p.add(rest)
+	all.add(rest.packed)
+	p := all.products()
 	for _, d := range parts.derived {
 		d.write(p.gram, p.sandwich)
 	}

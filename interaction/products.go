@@ -1,10 +1,6 @@
 package interaction
 
-import (
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/pho-go/pho/internal/kernel"
-)
+import "github.com/pho-go/pho/internal/kernel"
 
 // Polynomials of single columns in the exact products are of these degrees: as high as the
 // number of columns allows, and above that of the pairs. Of columns that correlate, a product
@@ -128,79 +124,4 @@ type products struct {
 // newProducts are those of no rows.
 func newProducts(n int) *products {
 	return &products{n: n, gram: kernel.Zeros[float64](n * n), sandwich: kernel.Zeros[float64](n * n), score: make([]float64, n)}
-}
-
-// add adds the sums of the rows that follow.
-func (p *products) add(o *products) {
-	floats.Add(p.gram, o.gram)
-	floats.Add(p.sandwich, o.sandwich)
-	floats.Add(p.score, o.score)
-	p.weight += o.weight
-	p.square += o.square
-}
-
-// blockRows is how many rows' functions are formed at a time.
-const blockRows = 128
-
-// line is how many numbers a line of the cache holds.
-const line = 8
-
-// summing is what forms products: rows of functions.
-type summing struct {
-	*functions
-	blocks []block
-	stride int // functions of pairs begin where vectors do
-	z      []float64
-	scaled []float64 // functions of pairs, times weights
-	each   []float64
-}
-
-func (f *functions) summing(blocks []block) *summing {
-	pad := -f.begins[0] & (line - 1)
-	stride := (pad + f.width() + line - 1) &^ (line - 1)
-	z, scaled := kernel.Aligned(blockRows*stride), kernel.Aligned(blockRows*stride)
-	return &summing{f, blocks, stride, z[pad:], scaled[pad:], make([]float64, f.offsets[len(f.scales)])}
-}
-
-// add adds to p the rows of v from first up to next: what the blocks hold. w nil: ones.
-func (s *summing) add(p *products, v *values, w, r, e []float64, inflation float64, first, next int) {
-	var weight, noise [blockRows]float64
-	for ; first < next; first += blockRows {
-		rows := min(blockRows, next-first)
-		for l := range rows {
-			i, wi := first+l, 1.0
-			if w != nil {
-				wi = w[i]
-			}
-			z := s.z[l*s.stride:][:p.n]
-			s.fill(z, s.each, v, i)
-			kernel.Axpy(p.score, z, wi*r[i])
-			weight[l], noise[l] = wi, inflation*wi*e[i]*wi*e[i]
-			p.weight += wi
-			p.square += wi * r[i] * r[i]
-		}
-		if w == nil {
-			s.sum(p.gram, nil, rows)
-		} else {
-			s.sum(p.gram, weight[:rows], rows)
-		}
-		s.sum(p.sandwich, noise[:rows], rows)
-	}
-}
-
-// sum adds z'wz of a block of rows to a matrix.
-func (s *summing) sum(matrix, w []float64, rows int) {
-	n := s.width()
-	kernel.AddGram(matrix, n, s.z, s.stride, s.begins[0], rows, w)
-	of := s.z
-	if w != nil {
-		of = s.scaled
-		for l, v := range w {
-			row := s.z[l*s.stride:][s.begins[0]:n]
-			floats.ScaleTo(of[l*s.stride:][s.begins[0]:n], v, row)
-		}
-	}
-	for _, b := range s.blocks {
-		kernel.AddCross(matrix[b.lo*n+b.from:], n, s.z[b.lo:], s.stride, b.hi-b.lo, of[b.from:], s.stride, b.to-b.from, rows, nil)
-	}
 }
