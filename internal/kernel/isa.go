@@ -13,7 +13,7 @@ type isa uint8
 
 const (
 	plain  isa = iota // Go
-	avx2              // AVX2 and FMA
+	avx2              // AVX2, FMA and BMI1
 	avx512            // AVX-512 F, BW, DQ and VL
 	neon              // ASIMD of arm64
 )

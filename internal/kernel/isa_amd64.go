@@ -10,7 +10,7 @@ func best() isa {
 	switch {
 	// The package reports AVX and AVX-512 only if the system saves their
 	// registers; FMA has no such check of its own.
-	case !x.HasAVX || !x.HasAVX2 || !x.HasFMA:
+	case !x.HasAVX || !x.HasAVX2 || !x.HasFMA || !x.HasBMI1:
 		return plain
 	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
 		return avx512

@@ -175,7 +175,7 @@ func (s *source) twoMasks(mask []string, step func(row int)) {
 }
 
 // integers is an instruction on integers that the sums' bits are compared as: of their size, or of
-// the upper halves of doubles where AVX2 has no other. Numbers below 2^-1042 pass for 0 there.
+// the upper halves of doubles where AVX2 has no other. Negative numbers above -2^-1042 pass for -0 there.
 func (v vector) integers(name string) string {
 	if v.bytes == 32 {
 		return name + "D"
