@@ -64,7 +64,9 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 // allocate, and no more than needed, because clearing it would cost more than a small
 // product. The number of rows in a panel changes no bit.
 func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
-	if w == nil && q%(2*lanes[float64](s)) == 0 { // nothing is packed
+	if inBlocks(p, q, n) {
+		crossBlocks(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
+	} else if w == nil && q%(2*lanes[float64](s)) == 0 { // nothing is packed
 		crossTiles(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, nil)
 	} else if p*q <= 1024 {
 		crossSmall(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)

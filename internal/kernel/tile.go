@@ -18,11 +18,12 @@ type tile struct {
 	rows   uintptr        // a height of the instruction set
 	cols   uintptr        // 1 to two vectors
 	relu   uintptr        // not 0: negative results become 0
-	ahead  uintptr        // memory to fetch meanwhile, a line of the cache for each of the k; 0: none
+	ahead  uintptr        // memory to fetch meanwhile, a line of the cache for each of the k; 0: none. See by
 	// Where the sums go on, with k more columns of A and rows of B each time, of type Step: values
 	// behind a and b.
 	starts unsafe.Pointer
 	steps  uintptr // bytes of them
+	by     uintptr // bytes from one of the lines ahead to the next
 }
 
 // fetchingHeight is the least height of a tile that fetches memory, in the assembly too.
@@ -66,7 +67,7 @@ func tileColumn[T Float](s isa, t tile, m int, meanwhile *ahead) {
 		h := s.height(m)
 		t.rows, t.ahead = uintptr(h), 0
 		if h >= fetchingHeight {
-			t.ahead = meanwhile.take(t.k)
+			t.ahead, t.by = meanwhile.take(t.k), 64
 		}
 		runTile[T](s, &t)
 		if m -= h; m == 0 {

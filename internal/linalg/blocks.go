@@ -177,7 +177,7 @@ func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
 	team := newTeam(n * n * n / 2)
 	defer team.end()
 	var memory pool
-	team.columns(0, n, panel, n*n*n/2, func(lo, hi int) {
+	team.columns(0, n, n*n*n/2, func(lo, hi int) {
 		width := hi - lo
 		image := memory.get(n * width) // B v of these columns
 		clear(image)

@@ -81,15 +81,24 @@ func (c *Cholesky) factor(team team, lo, hi int) bool {
 	if hi-lo <= panel {
 		return c.factorBlock(lo, hi)
 	}
-	mid := lo + ((hi-lo+1)/2+panel-1)/panel*panel
+	mid := half(lo, hi)
 	if !c.factor(team, lo, mid) {
 		return false
 	}
 	work := (mid - lo) * (hi - mid)
-	team.columns(mid, hi, panel, work*(mid-lo)/2, func(from, to int) { c.eliminate(lo, mid, from, to) })
-	team.columns(mid, hi, panel, work*(hi-mid)/2, func(from, to int) { c.subtract(lo, mid, mid, to, from, to) })
+	team.columns(mid, hi, work*(mid-lo)/2, func(from, to int) { c.eliminate(lo, mid, from, to) })
+	team.columns(mid, hi, work*(hi-mid)/2, func(from, to int) {
+		c.subtract(lo, mid, mid, from, from, to)
+		for at := from; at < to; at += panel { // of the block on the diagonal, what is above it
+			end := min(at+panel, to)
+			c.subtract(lo, mid, from, end, at, end)
+		}
+	})
 	return c.factor(team, mid, hi)
 }
+
+// half is about the middle of lo:hi, whole panels from lo.
+func half(lo, hi int) int { return lo + ((hi-lo+1)/2+panel-1)/panel*panel }
 
 // factorBlock is factor by rows.
 func (c *Cholesky) factorBlock(lo, hi int) bool {
@@ -113,29 +122,35 @@ func (c *Cholesky) factorBlock(lo, hi int) bool {
 	return true
 }
 
-// eliminate makes columns from:to of rows lo:hi of U: the block on the diagonal is factored.
+// eliminate makes columns from:to of rows lo:hi of U, by halves of the rows: the block on the
+// diagonal is factored.
 func (c *Cholesky) eliminate(lo, hi, from, to int) {
+	if hi-lo > panel {
+		mid := half(lo, hi)
+		c.eliminate(lo, mid, from, to)
+		c.subtract(lo, mid, mid, hi, from, to)
+		if !c.stopped() {
+			c.eliminate(mid, hi, from, to)
+		}
+		return
+	}
 	n := c.n
-	for first := lo; first < hi; first += panel {
-		last := min(first+panel, hi)
-		c.subtract(lo, first, first, last, from, to)
-		for at := first; at < last; at += strip {
-			end := min(at+strip, last)
-			c.subtract(first, at, at, end, from, to)
-			for i := at; i < end; i++ {
-				row := c.a[i*n+from : i*n+to]
-				for k := at; k < i; k++ {
-					kernel.Axpy(row, c.a[k*n+from:k*n+to], -c.a[k*n+i])
-				}
-				floats.Scale(1/c.diag[i], row)
+	for at := lo; at < hi; at += strip {
+		end := min(at+strip, hi)
+		c.subtract(lo, at, at, end, from, to)
+		for i := at; i < end; i++ {
+			row := c.a[i*n+from : i*n+to]
+			for k := at; k < i; k++ {
+				kernel.Axpy(row, c.a[k*n+from:k*n+to], -c.a[k*n+i])
 			}
+			floats.Scale(1/c.diag[i], row)
 		}
 	}
 }
 
 // subtract takes from columns from:to of rows lo:hi what rows first:last of U make of them.
 func (c *Cholesky) subtract(first, last, lo, hi, from, to int) {
-	if n := c.n; first < last {
+	if n := c.n; first < last && lo < hi {
 		kernel.AddCross(c.a[lo*n+from:], n, c.a[first*n+lo:], n, hi-lo, c.a[first*n+from:], n, to-from, last-first, c.ones)
 	}
 }

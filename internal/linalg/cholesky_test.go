@@ -137,11 +137,14 @@ func TestNotPositiveDefinite(t *testing.T) {
 	}
 }
 
-// The same bits for any number of processors.
+// The same bits for any number of processors, hence also for any number of columns at once.
 func TestWorkers(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
-	const n = 400
+	const n = 1100
+	if one, two, five := columnsAtOnce(n, 1), columnsAtOnce(n, 2), columnsAtOnce(n, 5); one == two || two == five {
+		t.Fatalf("%d, %d and %d columns at once: they are to differ", one, two, five)
+	}
 	inverse := func(workers int) *mat.SymDense {
 		runtime.GOMAXPROCS(workers)
 		a := gram(n, 10)

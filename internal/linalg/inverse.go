@@ -31,9 +31,9 @@ func (c *Cholesky) InvertUpper() {
 	defer team.end()
 	c.invertFactor(team)
 	var memory pool
-	team.columns(0, n, panel, n*n*n/6, func(lo, hi int) {
+	team.columns(0, n, n*n*n/6, func(lo, hi int) {
 		if !c.stopped() {
-			own := memory.get((hi - lo) * (hi - lo))
+			own := memory.get(panel * panel)
 			c.gramColumns(lo, hi, own)
 			memory.put(own)
 		}
@@ -57,24 +57,38 @@ func (c *Cholesky) InverseFactorTo(dst *mat.Dense) {
 	}
 }
 
-// invertFactor makes X = U^-T below the diagonal, by panels of columns, of which none depends on
-// another: X_jj = U_jj^-T, and below it X_ij = -U_ii^-T (U_ji'X_jj + ... + U_i-1,i'X_i-1,j).
-// The diagonal of X is that of U, inverted.
+// invertFactor makes X = U^-T below the diagonal, some columns at once, of which none depends on
+// another. The diagonal of X is that of U, inverted.
 func (c *Cholesky) invertFactor(team team) {
 	n := c.n
 	if c.corners == nil {
 		c.corners = make([]float64, n*min(n, panel))
 	}
-	panels := (n + panel - 1) / panel
-	team.each(panels, n*n*n/6, func(j int) { // from the longest to the shortest
-		from, to := j*panel, min((j+1)*panel, n)
-		c.invertBlock(from, to)
-		for lo := to; lo < n && !c.stopped(); lo += panel {
-			hi := min(lo+panel, n)
-			c.subtractInverse(lo, hi, from, to)
-			c.eliminate(lo, hi, from, to)
+	atOnce := columnsAtOnce(n, team.pool.Size())
+	team.each((n+atOnce-1)/atOnce, n*n*n/6, func(j int) { // from the longest to the shortest
+		if !c.stopped() {
+			c.invertColumns(j*atOnce, min((j+1)*atOnce, n))
 		}
 	})
+}
+
+// invertColumns makes columns lo:hi of X: with U_1 and X_1 the blocks on the diagonal of some of
+// them, and U_12 and U_2 those beside and below it,
+//
+//	X_1 = U_1^-T,   X_2 = -U_2^-T U_12'X_1.
+//
+// X_1 is a panel first, then all of the columns.
+func (c *Cholesky) invertColumns(lo, hi int) {
+	for from := lo; from < hi; from += panel {
+		to := min(from+panel, hi)
+		c.invertBlock(from, to)
+		c.subtractCorner(to, c.n, from, to)
+		c.eliminate(to, hi, from, to)
+		c.subtract(to, hi, hi, c.n, from, to)
+	}
+	if hi < c.n {
+		c.eliminate(hi, c.n, lo, hi)
+	}
 }
 
 // corner is the block of X on the diagonal in rows lo:hi, with zeros above it, without gaps.
@@ -83,15 +97,18 @@ func (c *Cholesky) corner(lo, hi int) []float64 {
 	return c.corners[lo*min(c.n, panel):][:width*width]
 }
 
-// subtractInverse sets columns from:to of rows lo:hi to what the rows of X above them and U make of them.
-func (c *Cholesky) subtractInverse(lo, hi, from, to int) {
-	n, width := c.n, hi-lo
-	rows := c.a[lo*n+from:]
-	for i := range width {
-		clear(rows[i*n : i*n+to-from])
+// subtractCorner sets columns from:to of rows lo:hi to what the block of X on the diagonal of these columns, and
+// U beside it, make of them.
+func (c *Cholesky) subtractCorner(lo, hi, from, to int) {
+	if lo == hi {
+		return
 	}
-	kernel.AddCross(rows, n, c.a[from*n+lo:], n, width, c.corner(from, to), to-from, to-from, to-from, c.ones)
-	c.subtract(to, lo, lo, hi, from, to)
+	n, width := c.n, to-from
+	rows := c.a[lo*n+from:]
+	for i := range hi - lo {
+		clear(rows[i*n : i*n+width])
+	}
+	kernel.AddCross(rows, n, c.a[from*n+lo:], n, hi-lo, c.corner(from, to), width, width, width, c.ones)
 }
 
 // invertBlock makes rows and columns lo:hi of X.
@@ -116,24 +133,37 @@ func (c *Cholesky) invertBlock(lo, hi int) {
 	}
 }
 
-// gramColumns sets columns lo:hi of the upper triangle to those of X'X; own is memory for the
-// block on the diagonal.
+// gramColumns sets columns lo:hi of the upper triangle to those of X'X; own is memory for a
+// panel's block on the diagonal.
 func (c *Cholesky) gramColumns(lo, hi int, own []float64) {
-	n, width := c.n, hi-lo
-	x := c.corner(lo, hi)
-	for i := range lo {
-		clear(c.a[i*n+lo : i*n+hi])
+	for from := lo; from < hi; from += panel {
+		to := min(from+panel, hi)
+		width := to - from
+		own := own[:width*width]
+		x := c.corner(from, to)
+		for i := range from {
+			clear(c.a[i*c.n+from : i*c.n+to])
+		}
+		if from > 0 {
+			kernel.AddCross(c.a[from:], c.n, c.a[from*c.n:], c.n, from, x, width, width, width, nil)
+		}
+		c.addGram(to, hi, 0, from, from, to)
+		c.addGram(hi, c.n, lo, from, from, to)
+		clear(own)
+		kernel.AddCross(own, width, x, width, width, x, width, width, width, nil)
+		if below := c.n - to; below > 0 {
+			kernel.AddCross(own, width, c.a[to*c.n+from:], c.n, width, c.a[to*c.n+from:], c.n, width, below, nil)
+		}
+		for i := range width {
+			copy(c.a[(from+i)*c.n+from+i:(from+i)*c.n+to], own[i*width+i:(i+1)*width])
+		}
 	}
-	if lo > 0 {
-		kernel.AddCross(c.a[lo:], n, c.a[lo*n:], n, lo, x, width, width, width, nil)
-	}
-	clear(own)
-	kernel.AddCross(own, width, x, width, width, x, width, width, width, nil)
-	if below := n - hi; below > 0 {
-		kernel.AddCross(c.a[lo:], n, c.a[hi*n:], n, lo, c.a[hi*n+lo:], n, width, below, nil)
-		kernel.AddCross(own, width, c.a[hi*n+lo:], n, width, c.a[hi*n+lo:], n, width, below, nil)
-	}
-	for i := range width {
-		copy(c.a[(lo+i)*n+lo+i:(lo+i)*n+hi], own[i*width+i:(i+1)*width])
+	c.addGram(hi, c.n, 0, lo, lo, hi)
+}
+
+// addGram adds to columns from:to of rows lo:hi what rows first:last of X make of them.
+func (c *Cholesky) addGram(first, last, lo, hi, from, to int) {
+	if n := c.n; first < last && lo < hi {
+		kernel.AddCross(c.a[lo*n+from:], n, c.a[first*n+lo:], n, hi-lo, c.a[first*n+from:], n, to-from, last-first, nil)
 	}
 }

@@ -25,9 +25,9 @@ func ProductTrans(a, b *mat.Dense) *mat.Dense {
 	return c
 }
 
-// columnsAtOnce of b are prepared together: they and their copy are what a product holds
+// preparedColumns of b are prepared together: they and their copy are what a product holds
 // beside its operands.
-const columnsAtOnce = 512
+const preparedColumns = 512
 
 // ProductInto sets c = a b, or a b' if trans; b holds its rows without gaps. c overlaps
 // neither.
@@ -35,12 +35,12 @@ func ProductInto(c, a blas64.General, b []float64, trans bool) {
 	if c.Rows == 0 || c.Cols == 0 {
 		return
 	}
-	if !trans || c.Cols <= columnsAtOnce {
+	if !trans || c.Cols <= preparedColumns {
 		rowsTimes(c, a, kernel.Pack(a.Cols, c.Cols, b, trans))
 		return
 	}
-	for j := 0; j < c.Cols; j += columnsAtOnce {
-		n := min(columnsAtOnce, c.Cols-j)
+	for j := 0; j < c.Cols; j += preparedColumns {
+		n := min(preparedColumns, c.Cols-j)
 		part := blas64.General{Rows: c.Rows, Cols: n, Stride: c.Stride, Data: c.Data[j:]}
 		rowsTimes(part, a, kernel.Pack(a.Cols, n, b[j*a.Cols:(j+n)*a.Cols], true))
 	}

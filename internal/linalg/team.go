@@ -22,12 +22,20 @@ func (t team) each(n, multiplications int, f func(i int)) {
 	t.pool.Each(n, f)
 }
 
-// columns calls f with columns lo:hi, so many at once. The last ones, of which a triangle has
+// columns calls f with columns lo:hi, some at once. The last ones, of which a triangle has
 // most rows, come first.
-func (t team) columns(lo, hi, atOnce, multiplications int, f func(from, to int)) {
+func (t team) columns(lo, hi, multiplications int, f func(from, to int)) {
+	atOnce := columnsAtOnce(hi-lo, t.pool.Size())
 	n := (hi - lo + atOnce - 1) / atOnce
 	t.each(n, multiplications, func(i int) {
 		k := n - 1 - i
 		f(lo+k*atOnce, min(lo+(k+1)*atOnce, hi))
 	})
+}
+
+// columnsAtOnce is how many of n columns one goroutine takes at once, whole panels: many, as products of few
+// columns wait for memory, but so that each of them has a few turns.
+func columnsAtOnce(n, workers int) int {
+	const most, turns = 256, 4
+	return max(panel, min(most, n/(turns*workers)/panel*panel))
 }

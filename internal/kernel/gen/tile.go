@@ -20,6 +20,7 @@ const (
 	tileAhead             // memory to fetch meanwhile, or 0
 	tileStarts            // where the sums go on: values behind A and B for each further step
 	tileSteps             // bytes of them
+	tileBy                // bytes from one line to fetch to the next
 )
 
 // tiles writes both precisions of an instruction set.
@@ -64,10 +65,10 @@ func (s *source) choose(v vector, vectors int) {
 const fetchingHeight = 4
 
 // fetching leaves in AX what the loop fetches first and in BX the bytes from there to what
-// comes next: a line of the cache, or 0 where there is nothing to fetch.
+// comes next, 0 where there is nothing to fetch.
 func (s *source) fetching() {
 	s.op("MOVQ", mem(tileAhead, "DI"), "AX")
-	s.op("MOVQ", "$64", "BX")
+	s.op("MOVQ", mem(tileBy, "DI"), "BX")
 	s.op("TESTQ", "AX", "AX")
 	s.op("CMOVQEQ", "AX", "BX")
 	s.op("CMOVQEQ", "SI", "AX") // is in the cache
