@@ -114,6 +114,9 @@ func (s *search) otherMinimum(p *point) *point {
 	if q := s.fromInfinity(p); q != nil {
 		return q
 	}
+	if q := s.toInfinity(p); q != nil {
+		return q
+	}
 	for _, j := range s.free {
 		var down []float64 // from the upper bound
 		infinite := p.rho[j] >= s.hi[j]
@@ -182,6 +185,11 @@ func (s *search) belowPlateau(p *point, j int, from, last float64) *point {
 		}
 		ended = ended || math.Abs(last-p.objective) >= flat
 		rho[j] -= step
+		about, sure := s.notBetter(p, j, rho[j])
+		if sure {
+			last = about
+			continue
+		}
 		last = s.eval(rho, false).objective
 		if last < p.objective-clearly {
 			if s.fewDigits() { // it may be rounding that is better

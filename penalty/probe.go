@@ -153,6 +153,32 @@ func (s *search) fromInfinity(p *point) *point {
 	return q
 }
 
+// toInfinity takes all finite lambdas to infinity for each of which alone that is better, and
+// has not been tried; nil: there are none, or together they are no better.
+func (s *search) toInfinity(p *point) *point {
+	rho := append([]float64(nil), p.rho...)
+	var moved []int
+	for _, j := range s.free {
+		if p.rho[j] >= s.hi[j] || s.triedInfinity[j] {
+			continue
+		}
+		if change, rounding, ok := s.changeAlone(p, j, s.hi[j]); ok && change+rounding < -s.gradTolerance(p)-s.noise(p) {
+			rho[j], moved = s.hi[j], append(moved, j)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	q := s.withDerivatives(rho)
+	if q == nil || !s.better(q, p) {
+		return nil
+	}
+	for _, j := range moved {
+		s.triedInfinity[j] = true
+	}
+	return q
+}
+
 // tryInfinityAndStep is tryInfinity with a Newton step of the others at the same time, which
 // saves an evaluation; nil also if there is nothing to try.
 func (s *search) tryInfinityAndStep(p *point, candidates []int) *point {

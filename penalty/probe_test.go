@@ -1,8 +1,12 @@
 package penalty
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // What changeAlone says without solving is what eval finds, up and down, from where terms are
@@ -58,6 +62,53 @@ func TestChangeAloneOverlaps(t *testing.T) {
 		_, _, ok := c.changeAlone(at, i, 1)
 		if overlaps := !c.apart(i); ok == overlaps {
 			t.Errorf("parameter %d: overlaps %v, known %v", i, overlaps, ok)
+		}
+	}
+}
+
+// Of finite lambdas for which infinity alone is better all go there at once, no others, and the
+// criterion is better.
+func TestToInfinity(t *testing.T) {
+	const terms, dim, rows = 40, 12, 1000
+	rng := rand.New(rand.NewPCG(9, 1))
+	rough, err := Difference(dim, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Problem{Rows: rows, SumW: rows, XX: mat.NewSymDense(terms*dim, nil), XZ: make([]float64, terms*dim), ZZ: 2 * rows}
+	for j := range terms * dim { // orthogonal columns and noise
+		p.XX.SetSym(j, j, rows)
+		p.XZ[j] = 2 * math.Sqrt(rows) * rng.NormFloat64()
+	}
+	for i := range terms {
+		p.Terms = append(p.Terms, Component{Name: fmt.Sprint(i), Start: i * dim, Dim: dim, S: []*mat.SymDense{rough}})
+	}
+	opts, err := (&Options{}).withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mustCriterion(t, p, &opts)
+	s := newSearch(c, opts.Tolerance, make([]bool, terms))
+	at := s.eval(s.start, true)
+	want := make([]bool, terms)
+	moved := 0
+	for j := range terms {
+		rho := append([]float64(nil), at.rho...)
+		rho[j] = s.hi[j]
+		if want[j] = s.better(s.eval(rho, false), at); want[j] {
+			moved++
+		}
+	}
+	if moved < 2 || moved > terms-2 {
+		t.Fatalf("%d of %d terms are better at infinity: the test needs some", moved, terms)
+	}
+	q := s.toInfinity(at)
+	if q == nil || !(q.objective < at.objective) {
+		t.Fatalf("%d terms are better at infinity, but not together", moved)
+	}
+	for j, rho := range q.rho {
+		if infinite := rho >= s.hi[j]; infinite != want[j] || s.triedInfinity[j] != want[j] {
+			t.Errorf("term %d: infinite %v, tried %v; better there: %v", j, infinite, s.triedInfinity[j], want[j])
 		}
 	}
 }
