@@ -261,9 +261,14 @@ func (s *Server) body(c *fasthttp.RequestCtx, d *desk) error {
 	}
 }
 
-// tooLarge refuses a body, the rest of which is not read.
+// tooLarge refuses a body. Of what is left a little is read: a client that is still sending when the
+// connection ends may be told of that alone, and not why.
 func (s *Server) tooLarge(c *fasthttp.RequestCtx) error {
+	const little = 256 << 10 // as net/http reads, too
 	c.SetConnectionClose()
+	if from := c.RequestBodyStream(); from != nil {
+		io.CopyN(io.Discard, from, little)
+	}
 	return faultf(413, "the body has more than %d bytes, which is as many as this server takes: send fewer rows at a time", s.o.MaxBody)
 }
 
