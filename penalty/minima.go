@@ -53,7 +53,7 @@ func (s *search) tryBound(p *point) *point {
 		}
 		candidates = append(candidates, j)
 	}
-	together := s.asGoodAlone(p, candidates)
+	together := s.betterAlone(p, candidates, 0)
 	if q := s.tryInfinityAndStep(p, together); q != nil {
 		s.tried(p, together...)
 		return q
@@ -76,12 +76,12 @@ func (s *search) tryBound(p *point) *point {
 	return nil
 }
 
-// asGoodAlone are those of some parameters of which infinity is as good as p without the
-// others.
-func (s *search) asGoodAlone(p *point, candidates []int) []int {
+// betterAlone are those of some parameters of which infinity is better than p by so much, or as good if that is
+// 0, without the others.
+func (s *search) betterAlone(p *point, candidates []int, by float64) []int {
 	var good []int
 	for _, j := range candidates {
-		if change, rounding, ok := s.changeAlone(p, j, s.hi[j]); ok && change+rounding <= 0 {
+		if change, rounding, ok := s.changeAlone(p, j, s.hi[j]); ok && change+rounding <= -by {
 			good = append(good, j)
 		}
 	}
@@ -185,8 +185,7 @@ func (s *search) belowPlateau(p *point, j int, from, last float64) *point {
 		}
 		ended = ended || math.Abs(last-p.objective) >= flat
 		rho[j] -= step
-		about, sure := s.notBetter(p, j, rho[j])
-		if sure {
+		if about, sure := s.notBetter(p, j, rho[j]); sure {
 			last = about
 			continue
 		}

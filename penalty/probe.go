@@ -140,32 +140,29 @@ func (s *search) fromInfinity(p *point) *point {
 			moved = append(moved, j)
 		}
 	}
-	if len(moved) == 0 {
-		return nil
-	}
-	q := s.withDerivatives(rho)
-	if q == nil || !s.better(q, p) {
-		return nil
-	}
-	for _, j := range moved {
-		s.triedFinite[j] = true
-	}
-	return q
+	return s.jump(p, rho, moved, s.triedFinite)
 }
 
 // toInfinity takes all finite lambdas to infinity for each of which alone that is better, and
 // has not been tried; nil: there are none, or together they are no better.
 func (s *search) toInfinity(p *point) *point {
-	rho := append([]float64(nil), p.rho...)
-	var moved []int
+	var finite []int
 	for _, j := range s.free {
-		if p.rho[j] >= s.hi[j] || s.triedInfinity[j] {
-			continue
-		}
-		if change, rounding, ok := s.changeAlone(p, j, s.hi[j]); ok && change+rounding < -s.gradTolerance(p)-s.noise(p) {
-			rho[j], moved = s.hi[j], append(moved, j)
+		if p.rho[j] < s.hi[j] && !s.triedInfinity[j] {
+			finite = append(finite, j)
 		}
 	}
+	moved := s.betterAlone(p, finite, s.gradTolerance(p)+s.noise(p))
+	rho := append([]float64(nil), p.rho...)
+	for _, j := range moved {
+		rho[j] = s.hi[j]
+	}
+	return s.jump(p, rho, moved, s.triedInfinity)
+}
+
+// jump is the criterion at rho, where some parameters moved to from p, and notes that they were tried;
+// nil: none moved, or it is no better.
+func (s *search) jump(p *point, rho []float64, moved []int, tried []bool) *point {
 	if len(moved) == 0 {
 		return nil
 	}
@@ -174,7 +171,7 @@ func (s *search) toInfinity(p *point) *point {
 		return nil
 	}
 	for _, j := range moved {
-		s.triedInfinity[j] = true
+		tried[j] = true
 	}
 	return q
 }

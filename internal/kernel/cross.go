@@ -62,7 +62,8 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 
 // crossVectors chooses the memory for a panel: on the stack, because a call must not
 // allocate, and no more than needed, because clearing it would cost more than a small
-// product. The number of rows in a panel changes no bit.
+// product. The number of rows in a panel changes no bit. Large products go by blocks, with memory
+// that they share.
 func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
 	if inBlocks(p, q, n) {
 		crossBlocks(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)

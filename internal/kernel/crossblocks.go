@@ -2,11 +2,10 @@ package kernel
 
 import "sync"
 
-// Sizes of the blocks of a product whose operands the caches do not hold. A block of B, blockDepth
+// Sizes of the blocks of a product whose operands the caches do not hold. A block of B, up to kBlock
 // rows of blockColumns columns, stays in the second cache while blocks of A of blockRows columns
 // pass by; of these, one tile's columns stay in the first.
 const (
-	blockDepth   = 256
 	blockColumns = 256
 	blockRows    = 48
 )
@@ -21,76 +20,99 @@ func inBlocks(p, q, n int) bool {
 // blockMemory is memory for copies, between products.
 var blockMemory sync.Pool // of *[]float64
 
+// copies are of a block of A and of one of B, as tiles read them: depth rows of one tile's columns
+// follow those of another.
+type copies struct {
+	isa
+	depth int
+	a, b  []float64
+}
+
 // crossBlocks is crossTiles by blocks that are copied: the same chains of sums in the same order,
 // hence the same bits. If upper, tiles below the diagonal are left out, but some of what is below it is
 // written.
 func crossBlocks(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
-	const size = 8
 	nr := 2 * lanes[float64](s)
-	pieces := (n + blockDepth - 1) / blockDepth
-	depth := (n + pieces - 1) / pieces
-	width := (min(q, blockColumns) + nr - 1) / nr * nr
+	depth, width := kStep(n), (min(q, blockColumns)+nr-1)/nr*nr
 	memory, ok := blockMemory.Get().(*[]float64)
 	if !ok || len(*memory) < depth*(width+blockRows)+nr {
 		own := aligned[float64](depth*(width+blockRows) + nr)
 		memory = &own
 	}
 	defer blockMemory.Put(memory)
-	ofB, ofA := (*memory)[:depth*width], (*memory)[depth*width:]
-	t := tile{rs: size, bs: uintptr(nr * size), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
+	block := copies{s, depth, (*memory)[depth*width:], (*memory)[:depth*width]}
 	for j := 0; j < q; j += blockColumns {
-		columns := min(blockColumns, q-j)
-		rows := p
+		columns, rows := min(blockColumns, q-j), p
 		if upper {
 			rows = min(p, j+columns)
 		}
 		for i := 0; i < n; i += depth {
-			t.k = uintptr(min(depth, n-i))
-			t.by = (blockRows*size+64)/t.k + 1
-			for l := 0; l < columns; l += nr {
-				runPack[float64](s, &pack{
-					dst: at(ofB, l*depth), ds: t.bs, src: at(b, i*ldb+j+l), ss: uintptr(ldb) * size,
-					rows: t.k, cols: uintptr(min(nr, columns-l)), w: at(w, i),
-				})
-			}
-			for first := 0; first < rows; first += blockRows {
-				end := min(first+blockRows, rows)
-				packHeights(s, ofA, depth, a[i*lda+first:], lda, int(t.k), end-first)
-				row := 0 // of the next block of A, which is fetched meanwhile
-				for m := first; m < end; m += int(t.rows) {
-					h := s.height(end - m)
-					t.a, t.ks, t.rows = at(ofA, (m-first)*depth), uintptr(h*size), uintptr(h)
-					l := 0
-					if upper {
-						l = max(0, m-j) / nr * nr
-					}
-					for ; l < columns; l += nr {
-						t.b, t.cols = at(ofB, l*depth), uintptr(min(nr, columns-l))
-						t.c = at(c, m*ldc+j+l)
-						t.x = t.c
-						t.ahead = 0
-						if h >= fetchingHeight && end < rows && row < int(t.k) {
-							t.ahead = uintptr(at(a, (i+row)*lda+end))
-							row++
-						}
-						runTile[float64](s, &t)
-					}
+			k := min(depth, n-i)
+			block.copyB(b[i*ldb+j:], ldb, k, columns, w, i)
+			for m := 0; m < rows; m += blockRows {
+				height, from := min(blockRows, rows-m), 0
+				block.copyA(a[i*lda+m:], lda, k, height)
+				if upper {
+					from = max(0, m-j)
 				}
+				var next []float64
+				if m+height < rows {
+					next = a[i*lda+m+height:]
+				}
+				block.add(c[m*ldc+j:], ldc, k, height, from, columns, next, lda)
 			}
 		}
 	}
 }
 
-// packHeights copies columns of a, k rows of it, as tiles read them that are as high as the instruction
-// set has them: those of one, row by row, follow those of another, depth rows being kept for each.
-func packHeights(s isa, dst []float64, depth int, a []float64, lda, k, columns int) {
+// copyB copies k rows of b, times the weights from w[i] on, by columns of tiles.
+func (o *copies) copyB(b []float64, ldb, k, columns int, w []float64, i int) {
+	const size = 8
+	nr := 2 * lanes[float64](o.isa)
+	for l := 0; l < columns; l += nr {
+		runPack[float64](o.isa, &pack{
+			dst: at(o.b, l*o.depth), ds: uintptr(nr * size), src: at(b, l), ss: uintptr(ldb) * size,
+			rows: uintptr(k), cols: uintptr(min(nr, columns-l)), w: at(w, i),
+		})
+	}
+}
+
+// copyA copies k rows of a, by columns as many as tiles are high.
+func (o *copies) copyA(a []float64, lda, k, columns int) {
 	const size = 8
 	for m := 0; m < columns; {
-		h := s.height(columns - m)
-		runPack[float64](s, &pack{
-			dst: at(dst, m*depth), ds: uintptr(h * size), src: at(a, m), ss: uintptr(lda) * size,
+		h := o.height(columns - m)
+		runPack[float64](o.isa, &pack{
+			dst: at(o.a, m*o.depth), ds: uintptr(h * size), src: at(a, m), ss: uintptr(lda) * size,
 			rows: uintptr(k), cols: uintptr(h),
 		})
 		m += h
+	}
+}
+
+// add adds what the copies make, over k rows, to rows rows of c: to its columns up to columns, without
+// tiles before column from. Meanwhile rows of next, the block of A that is copied next, are fetched.
+func (o *copies) add(c []float64, ldc, k, rows, from, columns int, next []float64, lda int) {
+	const size = 8
+	nr := 2 * lanes[float64](o.isa)
+	t := tile{
+		rs: size, bs: uintptr(nr * size), k: uintptr(k), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size,
+		by: uintptr((blockRows*size+64)/k + 1), // so that k of them are a row of the block
+	}
+	fetched := 0
+	for m := 0; m < rows; m += int(t.rows) {
+		h := o.height(rows - m)
+		t.a, t.ks, t.rows = at(o.a, m*o.depth), uintptr(h*size), uintptr(h)
+		for l := from / nr * nr; l < columns; l += nr {
+			t.b, t.cols = at(o.b, l*o.depth), uintptr(min(nr, columns-l))
+			t.c = at(c, m*ldc+l)
+			t.x = t.c
+			t.ahead = 0
+			if h >= fetchingHeight && next != nil && fetched < k {
+				t.ahead = uintptr(at(next, fetched*lda))
+				fetched++
+			}
+			runTile[float64](o.isa, &t)
+		}
 	}
 }

@@ -14,7 +14,7 @@ func TestCrossBlocks(t *testing.T) {
 			t.Skip("the plain code knows no blocks")
 		}
 		rng := rand.New(rand.NewPCG(5, 6))
-		shapes := []shape{{1, 1, 1}, {blockDepth, blockRows, blockColumns}, {blockDepth + 1, blockRows + 1, blockColumns + 1}, {2*blockDepth + 3, 2*blockRows - 1, 7}, {40, 5, 2*blockColumns + 9}}
+		shapes := []shape{{1, 1, 1}, {kBlock, blockRows, blockColumns}, {kBlock + 1, blockRows + 1, blockColumns + 1}, {2*kBlock + 3, 2*blockRows - 1, 7}, {40, 5, 2*blockColumns + 9}}
 		for range 40 {
 			shapes = append(shapes, shape{1 + rng.IntN(300), 1 + rng.IntN(120), 1 + rng.IntN(300)})
 		}

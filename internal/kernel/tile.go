@@ -18,12 +18,12 @@ type tile struct {
 	rows   uintptr        // a height of the instruction set
 	cols   uintptr        // 1 to two vectors
 	relu   uintptr        // not 0: negative results become 0
-	ahead  uintptr        // memory to fetch meanwhile, a line of the cache for each of the k; 0: none. See by
+	ahead  uintptr        // memory to fetch meanwhile, a line of the cache for each of the k; 0: none
+	by     uintptr        // bytes from one of these lines to the next
 	// Where the sums go on, with k more columns of A and rows of B each time, of type Step: values
 	// behind a and b.
 	starts unsafe.Pointer
 	steps  uintptr // bytes of them
-	by     uintptr // bytes from one of the lines ahead to the next
 }
 
 // fetchingHeight is the least height of a tile that fetches memory, in the assembly too.

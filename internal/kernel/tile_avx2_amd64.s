@@ -84,7 +84,7 @@ tile6x2_begin:
 	TESTQ CX, CX
 	JEQ tile6x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -117,9 +117,9 @@ tile6x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile6x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -228,7 +228,7 @@ tile6x1_begin:
 	TESTQ CX, CX
 	JEQ tile6x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -254,9 +254,9 @@ tile6x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile6x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -349,7 +349,7 @@ tile4x2_begin:
 	TESTQ CX, CX
 	JEQ tile4x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -376,9 +376,9 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -465,7 +465,7 @@ tile4x1_begin:
 	TESTQ CX, CX
 	JEQ tile4x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -487,9 +487,9 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -573,9 +573,9 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -646,9 +646,9 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -712,9 +712,9 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -772,9 +772,9 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -882,7 +882,7 @@ tile6x2_begin:
 	TESTQ CX, CX
 	JEQ tile6x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -915,9 +915,9 @@ tile6x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile6x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1026,7 +1026,7 @@ tile6x1_begin:
 	TESTQ CX, CX
 	JEQ tile6x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1052,9 +1052,9 @@ tile6x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile6x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile6x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1147,7 +1147,7 @@ tile4x2_begin:
 	TESTQ CX, CX
 	JEQ tile4x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1174,9 +1174,9 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1263,7 +1263,7 @@ tile4x1_begin:
 	TESTQ CX, CX
 	JEQ tile4x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1285,9 +1285,9 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1371,9 +1371,9 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1444,9 +1444,9 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1510,9 +1510,9 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1570,9 +1570,9 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15

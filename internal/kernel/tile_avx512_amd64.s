@@ -120,7 +120,7 @@ tile12x2_begin:
 	TESTQ CX, CX
 	JEQ tile12x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -173,9 +173,9 @@ tile12x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile12x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -314,7 +314,7 @@ tile12x1_begin:
 	TESTQ CX, CX
 	JEQ tile12x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -354,9 +354,9 @@ tile12x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile12x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -474,7 +474,7 @@ tile8x2_begin:
 	TESTQ CX, CX
 	JEQ tile8x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -514,9 +514,9 @@ tile8x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile8x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -621,7 +621,7 @@ tile8x1_begin:
 	TESTQ CX, CX
 	JEQ tile8x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -652,9 +652,9 @@ tile8x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile8x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -738,7 +738,7 @@ tile4x2_begin:
 	TESTQ CX, CX
 	JEQ tile4x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -765,9 +765,9 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -838,7 +838,7 @@ tile4x1_begin:
 	TESTQ CX, CX
 	JEQ tile4x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -860,9 +860,9 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -934,9 +934,9 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -997,9 +997,9 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1055,9 +1055,9 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1108,9 +1108,9 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1248,7 +1248,7 @@ tile12x2_begin:
 	TESTQ CX, CX
 	JEQ tile12x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1301,9 +1301,9 @@ tile12x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile12x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1442,7 +1442,7 @@ tile12x1_begin:
 	TESTQ CX, CX
 	JEQ tile12x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1482,9 +1482,9 @@ tile12x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile12x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile12x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1602,7 +1602,7 @@ tile8x2_begin:
 	TESTQ CX, CX
 	JEQ tile8x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1642,9 +1642,9 @@ tile8x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile8x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1749,7 +1749,7 @@ tile8x1_begin:
 	TESTQ CX, CX
 	JEQ tile8x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1780,9 +1780,9 @@ tile8x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile8x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile8x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1866,7 +1866,7 @@ tile4x2_begin:
 	TESTQ CX, CX
 	JEQ tile4x2_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1893,9 +1893,9 @@ tile4x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -1966,7 +1966,7 @@ tile4x1_begin:
 	TESTQ CX, CX
 	JEQ tile4x1_end
 	MOVQ 104(DI), AX
-	MOVQ 128(DI), BX
+	MOVQ 112(DI), BX
 	TESTQ AX, AX
 	CMOVQEQ AX, BX
 	CMOVQEQ SI, AX
@@ -1988,9 +1988,9 @@ tile4x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile4x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile4x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -2062,9 +2062,9 @@ tile2x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -2125,9 +2125,9 @@ tile2x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile2x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile2x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -2183,9 +2183,9 @@ tile1x2_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x2_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x2_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15
@@ -2236,9 +2236,9 @@ tile1x1_loop:
 	ADDQ DX, SI
 	DECQ CX
 	JNE tile1x1_loop
-	CMPQ R15, 120(DI)
+	CMPQ R15, 128(DI)
 	JEQ tile1x1_end
-	MOVQ 112(DI), CX
+	MOVQ 120(DI), CX
 	MOVQ (CX)(R15*1), R8
 	MOVQ 8(CX)(R15*1), SI
 	ADDQ $16, R15

@@ -227,10 +227,10 @@ tile6x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x2_loop
 tile6x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile6x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -553,10 +553,10 @@ tile6x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x1_loop
 tile6x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile6x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -822,10 +822,10 @@ tile4x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x2_loop
 tile4x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile4x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -1056,10 +1056,10 @@ tile4x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x1_loop
 tile4x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile4x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -1233,10 +1233,10 @@ tile2x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x2_loop
 tile2x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile2x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -1375,10 +1375,10 @@ tile2x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x1_loop
 tile2x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile2x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -1490,10 +1490,10 @@ tile1x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x2_loop
 tile1x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile1x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -1587,10 +1587,10 @@ tile1x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x1_loop
 tile1x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile1x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -1879,10 +1879,10 @@ tile6x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x2_loop
 tile6x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile6x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -2257,10 +2257,10 @@ tile6x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile6x1_loop
 tile6x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile6x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -2570,10 +2570,10 @@ tile4x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x2_loop
 tile4x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile4x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -2840,10 +2840,10 @@ tile4x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile4x1_loop
 tile4x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile4x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -3045,10 +3045,10 @@ tile2x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x2_loop
 tile2x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile2x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -3207,10 +3207,10 @@ tile2x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile2x1_loop
 tile2x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile2x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -3338,10 +3338,10 @@ tile1x2_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x2_loop
 tile1x2_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile1x2_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22
@@ -3447,10 +3447,10 @@ tile1x1_loop:
 	SUB $1, R13
 	CBNZ R13, tile1x1_loop
 tile1x1_end:
-	MOVD 120(R0), R7
+	MOVD 128(R0), R7
 	CMP R7, R21
 	BEQ tile1x1_sums
-	MOVD 112(R0), R7
+	MOVD 120(R0), R7
 	ADD R21, R7
 	ADD $16, R21
 	MOVD.P 8(R7), R22

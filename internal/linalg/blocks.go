@@ -186,7 +186,9 @@ func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
 			kernel.AddCross(image[b.At*width:], width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
 		}
 		for _, r := range covered(blocks) {
-			kernel.AddCross(to.Data[lo:], to.Stride, from.Data[r.lo*from.Stride:], from.Stride, hi, image[r.lo*width:], width, width, r.hi-r.lo, nil)
+			upper(0, lo, hi, func(first, last, left, right int) {
+				kernel.AddCross(to.Data[first*to.Stride+left:], to.Stride, from.Data[r.lo*from.Stride+first:], from.Stride, last-first, image[r.lo*width+left-lo:], width, right-left, r.hi-r.lo, nil)
+			})
 		}
 		memory.put(image)
 	})

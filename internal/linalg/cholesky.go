@@ -88,11 +88,7 @@ func (c *Cholesky) factor(team team, lo, hi int) bool {
 	work := (mid - lo) * (hi - mid)
 	team.columns(mid, hi, work*(mid-lo)/2, func(from, to int) { c.eliminate(lo, mid, from, to) })
 	team.columns(mid, hi, work*(hi-mid)/2, func(from, to int) {
-		c.subtract(lo, mid, mid, from, from, to)
-		for at := from; at < to; at += panel { // of the block on the diagonal, what is above it
-			end := min(at+panel, to)
-			c.subtract(lo, mid, from, end, at, end)
-		}
+		upper(mid, from, to, func(first, last, from, to int) { c.subtract(lo, mid, first, last, from, to) })
 	})
 	return c.factor(team, mid, hi)
 }

@@ -160,7 +160,7 @@ func TestWorkers(t *testing.T) {
 }
 
 func BenchmarkInvert(b *testing.B) {
-	for _, n := range []int{10, 30, 100, 200, 500, 1000, 2000} {
+	for _, n := range []int{10, 30, 100, 200, 500, 1000, 2000, 4000} {
 		a := gram(n, 10)
 		f := mat.NewSymDense(n, nil)
 		b.Run(fmt.Sprintf("Factorize/%d", n), func(b *testing.B) {

@@ -72,12 +72,12 @@ func (c *Cholesky) invertFactor(team team) {
 	})
 }
 
-// invertColumns makes columns lo:hi of X: with U_1 and X_1 the blocks on the diagonal of some of
-// them, and U_12 and U_2 those beside and below it,
+// invertColumns makes columns lo:hi of X: with U_1 and X_1 blocks on the diagonal, U_12 what is beside
+// U_1 and U_2 what is below that,
 //
 //	X_1 = U_1^-T,   X_2 = -U_2^-T U_12'X_1.
 //
-// X_1 is a panel first, then all of the columns.
+// X_1 is first a panel's block, panel after panel, then that of all the columns.
 func (c *Cholesky) invertColumns(lo, hi int) {
 	for from := lo; from < hi; from += panel {
 		to := min(from+panel, hi)

@@ -39,3 +39,13 @@ func columnsAtOnce(n, workers int) int {
 	const most, turns = 256, 4
 	return max(panel, min(most, n/(turns*workers)/panel*panel))
 }
+
+// upper calls f with rows first:last and columns from:to of the parts of columns lo:hi of a triangle, from row top on: what
+// is above the block on the diagonal, and that block's panels, each down to its last row. A part may have no rows.
+func upper(top, lo, hi int, f func(first, last, from, to int)) {
+	f(top, lo, lo, hi)
+	for from := lo; from < hi; from += panel {
+		to := min(from+panel, hi)
+		f(lo, to, from, to)
+	}
+}

@@ -144,6 +144,34 @@ func TestLargeBody(t *testing.T) {
 	}
 }
 
+// TestRefusedWhileSending: a client that is still sending a body that is a little too large can send it
+// to the end, and is told why it is refused.
+func TestRefusedWhileSending(t *testing.T) {
+	a, _ := two(t)
+	const most, length = 100_000, 200_000
+	c, err := net.Dial("tcp", address(started(t, &online.Options{MaxBody: most}, a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(20 * time.Second))
+	fmt.Fprintf(c, "POST /v2/models/a/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", length)
+	for range 10 {
+		if _, err := c.Write(make([]byte, length/10)); err != nil {
+			t.Fatalf("the body cannot be sent: %v", err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if r.StatusCode != 413 {
+		t.Errorf("%s", r.Status)
+	}
+}
+
 // TestSlowClients: thousands of connections that send nothing, or byte after byte, or do not
 // read, do not keep others from being answered, and are closed in the end.
 func TestSlowClients(t *testing.T) {

@@ -18,9 +18,9 @@ const (
 	tileCols              // 1 to two vectors
 	tileRelu              // not 0: negative results become 0
 	tileAhead             // memory to fetch meanwhile, or 0
+	tileBy                // bytes from one of its lines to the next
 	tileStarts            // where the sums go on: values behind A and B for each further step
 	tileSteps             // bytes of them
-	tileBy                // bytes from one line to fetch to the next
 )
 
 // tiles writes both precisions of an instruction set.
