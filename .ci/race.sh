@@ -10,7 +10,7 @@ if [ "$("$go" env CGO_ENABLED)" != 1 ] || ! command -v "$("$go" env CC)" >/dev/n
 	exit 0
 fi
 # Safe for concurrent use by their comments, whether or not a file says `go`.
-promised="basis data decompose decompose/internal/moments importance nam adapters/onnx adapters/native"
+promised="basis data decompose decompose/internal/moments importance internal/linalg nam adapters/onnx adapters/native"
 started=$(git ls-files '*.go' | xargs grep -lE '^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func|t\.Parallel\(\)' | xargs -n 1 dirname)
 # Tests of numbers that take seconds and start no goroutine that others here do not start:
 # make test runs them, and once is enough.
@@ -34,7 +34,19 @@ TestSumsInAnyOrder TestOnlineIsProjected TestDivergenceIsSurvived TestDeclaredOp
 TestInitialization TestClassesOfMgcv TestManyClasses TestTorch TestFitsOfR
 TestOrderOfLevels TestOrdersOfTwoPredictors TestMul TestMulNarrow TestSumsOfPieces TestManyTerms TestManyLevels
 TestOrdersAreNestedProjections TestOrdersOfLearnedTerms TestSplineIsTheGAMOfTheDeepPart
-TestMembersAreEach TestMembersEffects TestMembersOddShapes TestHierarchyByBruteForce"
+TestMembersAreEach TestMembersEffects TestMembersOddShapes TestHierarchyByBruteForce
+TestMulSkipsZeros TestAddProductSkipsZeros TestAssemblyStaysInside TestFunctionsStayInside TestCrossIsInBlocks TestElementwise
+TestDiagonalGivesTheFitOfTheMatrix TestEliminationGivesTheDenseFit TestNotEliminated TestOverlapSelection TestOverlapAtExtremes
+TestSeveralResponsesAreStackedRows TestGroupedAgainstRefits TestFitAtMgcvSmoothingParameters TestUncertaintyAgainstMgcv
+TestProductsOfNumbers TestTrainStepsAlongTheGradient TestDefaultInitializationPays TestShapesOfTheFeatures
+TestAgainstDirectComputation TestCensoredTimes TestPrediction TestBandsDoNotDependOnThePass TestSupport TestOutlierFirst
+TestGolden TestSplitAccuracy TestSplitHostile TestSplitZoo TestSumsOnPage TestTwoPredictors
+TestDemo TestMonitor TestOneProcessor TestSameBytes TestDecomposeMembers TestEveryFormatWasReleased TestReleasesAreRead
+TestSmoothingFlags TestTrain TestTrainText TestTrainInspectDecompose TestWaysToNameRows TestPHONAM TestPHONAMByDefault
+TestVerdicts TestBroughtRows TestSummaryPage TestBadShards TestCompareRefuses TestCompareSameRows TestEtaIsONNXRuntimes
+TestCholesky TestNullSpace TestCongruence TestProducts TestVerdictsOnPage TestPage TestLearnsTimes TestReproducible
+TestGoldenPenalised TestText TestWeights TestResponseOfClasses TestMembersRealData TestExplain TestWaterfall
+TestInspectNext TestInspectNextOfManyColumns TestIDIsNoInput TestShapedFamilies"
 for name in $numbers; do
 	git grep -qE "^func $name\\(" -- '*_test.go' || { echo "race: no test is named $name: mend the list in .ci/race.sh"; exit 1; }
 done

@@ -21,17 +21,17 @@ func long() bool { return os.Getenv("PHO_LONG") != "" }
 func TestCancelAnywhere(t *testing.T) {
 	temp := t.TempDir()
 	data, dir, out := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result"), filepath.Join(temp, "new", "out")
-	write(t, data, rows(6000))
-	decompose := []string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--response", "y", "--zeta-cache", filepath.Join(temp, "zeta")}
-	done(t, append(decompose[:9:9], "--out", dir)...)
-	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
-	rounds := 4
+	n, rounds := 6000, 4
 	switch {
 	case long():
 		rounds = 100
 	case testing.Short():
-		rounds = 2
+		n, rounds = 2000, 2
 	}
+	write(t, data, rows(n))
+	decompose := []string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--response", "y", "--zeta-cache", filepath.Join(temp, "zeta")}
+	done(t, append(decompose[:9:9], "--out", dir)...)
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for _, args := range [][]string{
 		append(decompose[:11:11], "--formula", `~ s(x0) + s(x1, bs="ps") + te(x2, x3) + g`, "--out", out),
 		append(decompose[:11:11], "--formula", `~ s(x0) + s(x1) + g`, "--smoothing", "cv", "--groups", "dow", "--out", out),

@@ -14,12 +14,13 @@ func TestWorkers(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
 	data := filepath.Join(temp, "rows.csv")
-	write(t, data, rows(20000))
+	n := 20000
 	args := []string{"--data", data, "--formula"}
 	numbers := []string{"1", "2", "7", "1000000"}
 	if testing.Short() {
-		numbers = []string{"2", "7"}
+		n, numbers = 9000, []string{"2", "7"}
 	}
+	write(t, data, rows(n))
 	for command, more := range map[string][]string{
 		"decompose": append(args, `y ~ s(x0) + s(x1, bs="ps") + te(x2, x3) + g`, "--model", golden("ssn_op13"), "--input", "x=x0..x4"),
 		"train":     append(args, "y ~ s(x0)", "--deep", "x1,x2", "--epochs", "2", "--batch-size", "4096"),
