@@ -124,6 +124,7 @@ func (s *solver) coefficients(context.Context) error {
 		return err
 	}
 	out.Rank, out.Columns = fit.Rank, s.columns.Width()
+	out.Orthogonality, out.lost = fit.Orthogonality(), fit.LostDigits()
 	out.EDF, out.Scale, out.Score = fit.EDFTotal, fit.Scale, fit.Score
 	out.Status, out.Iterations = fit.Status, fit.Iterations
 	out.Importance = []Importance{}
@@ -158,6 +159,9 @@ func (s *solver) describe(ctx context.Context) error {
 		}
 	}
 	if s.columns.Width() > few {
+		if s.plan.joined == nil { // several networks' responses need them
+			s.fit.ForgetCorrelations()
+		}
 		s.covariances()
 	}
 	return nil
@@ -324,7 +328,6 @@ func (s *solver) variances(context.Context) error {
 
 // check measures what the projection promises, and says what to take with care.
 func (s *solver) check(context.Context) error {
-	s.out.Orthogonality, s.out.lost = s.fit.Orthogonality(), s.fit.LostDigits()
 	s.warnRows()
 	s.warnTerms()
 	s.warnSmoothing()

@@ -42,7 +42,7 @@ type Fit struct {
 	sandwich    *penalty.Sandwich // nil: there is none
 	dropped     *mat.Dense        // orthonormal directions of standardised columns left out (c x r); nil if none
 	sd          []float64         // scale of each column, 0 for a constant one
-	corr        *mat.SymDense     // of the columns; nil if there are none
+	corr        *mat.SymDense     // of the columns; nil if there are none, or ForgetCorrelations was called
 	back        *mat.Dense        // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
@@ -130,6 +130,10 @@ func (f *Fit) TakeCovariance() *mat.SymDense {
 func (f *Fit) ForgetCovariance() {
 	f.cov, f.vague, f.shrinkage, f.shrinkageIn, f.sandwich = nil, nil, nil, nil, nil
 }
+
+// ForgetCorrelations gives back the memory of the columns' correlations; Orthogonality, Concurvity, Aliases,
+// AliasesIn, Settle and Response are not to be called any more.
+func (f *Fit) ForgetCorrelations() { f.corr = nil }
 
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }
