@@ -12,7 +12,7 @@ RSCRIPT ?= Rscript
 # Seconds that the fuzz targets share: of `make fuzz`, and of its part in `make check`,
 # where they do not last for all targets and a part has its turn.
 FUZZTIME ?= 3600
-CHECKFUZZTIME ?= 60
+CHECKFUZZTIME ?= 40
 
 .PHONY: build test race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
