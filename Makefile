@@ -32,18 +32,19 @@ test:
 race:
 	@GO='$(GO)' bash .ci/race.sh
 
-# The kernels without assembly, and everything compiled for another processor, pho linked,
-# too; its kernels vetted, and tested where there is an emulator of it.
+# The kernels without assembly, and those of another processor: vetted, and tested where there
+# is an emulator of it. No other package knows of processors, which is looked at, too.
 portable:
 	$(GO) test -short -tags purego ./internal/kernel ./design
-	$(each) env GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) list -export -f '{{with .Export}}{{end}}' ./...
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/...
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/kernel/...
 	@GO='$(GO)' bash .ci/arm64.sh short
 
-# Kernels, and what rests on them, for arm64: there, or in QEMU's emulator of a processor
-# (Debian: qemu-user-static), where it takes 15 minutes. It tells nothing of speed.
+# Everything compiled for arm64, pho linked; kernels, and what rests on them, tested: there, or in
+# QEMU's emulator of a processor (Debian: qemu-user-static), where it takes 15 minutes. It tells
+# nothing of speed.
 check-arm64:
+	$(each) env GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) list -export -f '{{with .Export}}{{end}}' ./...
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/...
 	@GO='$(GO)' bash .ci/arm64.sh
 
 lint:
