@@ -71,7 +71,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + FewerColumns},
 		{"solution", square*(solveMatrices+split) + penalties, FewerColumns},
-		{"robust bands", o.bandMemory(square, workers, merged, gathered), ProjectionErrors + ", or " + FewerColumns},
+		{"robust bands", o.bandMemory(square, workers, merged), ProjectionErrors + ", or " + FewerColumns},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
@@ -98,15 +98,16 @@ func penaltyBytes(blocks []Block, p int64) int64 {
 }
 
 // bandMemory is what the last pass holds for robust bands: the sums of every worker, those
-// that are merged, the inverse in each worker's order, and the covariances.
-func (o *Options) bandMemory(square, workers, merged, gathered int64) int64 {
+// that are merged, the inverse in each worker's order, and the covariances. The rows that it gathers
+// take the place of those of the moments, which are gone by then.
+func (o *Options) bandMemory(square, workers, merged int64) int64 {
 	if o.bands() != RobustBands {
 		return 0
 	}
 	if o.Cluster != "" { // as many clusters as there are bytes for are not known beforehand
-		return square*(workers+6) + gathered
+		return square * (workers + 6)
 	}
-	return square*(4*workers+merged+6) + gathered
+	return square * (4*workers + merged + 6)
 }
 
 // keeps is how many bytes of outputs stay in memory.
