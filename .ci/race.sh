@@ -9,7 +9,7 @@ if [ "$("$go" env CGO_ENABLED)" != 1 ] || ! command -v "$("$go" env CC)" >/dev/n
 	echo "race: SKIPPED: the race detector needs cgo and a C compiler (CC)"
 	exit 0
 fi
-# Safe for concurrent use by their comments, whether or not a file says `go`.
+# Safe for concurrent use by their comments, or sharing out work, whether or not a file says `go`.
 promised="basis data decompose decompose/internal/moments importance internal/linalg nam adapters/onnx adapters/native"
 started=$(git ls-files '*.go' | xargs grep -lE '^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func|t\.Parallel\(\)' | xargs -n 1 dirname)
 # Tests of numbers that take seconds and start no goroutine that others here do not start:

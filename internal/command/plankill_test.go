@@ -39,7 +39,7 @@ func TestAccumulateKilled(t *testing.T) {
 		t.Errorf("a part that is there: %q", o.out)
 	}
 	wentOn := 0
-	for range 3 {
+	for range 6 {
 		if err := os.Remove(out); err != nil {
 			t.Fatal(err)
 		}

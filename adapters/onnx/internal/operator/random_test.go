@@ -178,7 +178,7 @@ func learned(op string, rng *rand.Rand) []*onnxpb.AttributeProto {
 // Whatever graph is accepted runs without a panic, and keeps rows apart bit for
 // bit. PHO_RANDOM_GRAPHS sets how many are tried.
 func TestRandomGraphs(t *testing.T) {
-	graphs := 80
+	graphs := 150
 	if n, err := strconv.Atoi(os.Getenv("PHO_RANDOM_GRAPHS")); err == nil {
 		graphs = n
 	}
@@ -206,7 +206,7 @@ func TestRandomGraphs(t *testing.T) {
 			ran++
 		}
 	}
-	if graphs >= 80 && (ran < graphs/2 || len(used) < 40) {
+	if graphs >= 150 && (ran < graphs/2 || len(used) < 40) {
 		t.Errorf("only %d of %d graphs ran, with %d operators", ran, graphs, len(used))
 	}
 }
