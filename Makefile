@@ -14,6 +14,11 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 40
 
+# One in so many of the tests that do not name what runs at the same time has its turn under the
+# race detector: of `make race` each, of its part in `make check` some.
+RACETURNS ?= 1
+CHECKRACETURNS ?= 16
+
 .PHONY: build test race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
@@ -24,13 +29,14 @@ build:
 	$(each) $(GO) build ./...
 	$(GO) build -o bin/ ./cmd/...
 
-# Not vetted here, nor by race: lint does it, with more.
+# Not vetted here, nor by race: lint does it, with more. What takes longest, internal/command, begins
+# early, so that it does not run alone at the end.
 test:
-	$(each) $(GO) test -vet=off ./...
+	$(each) $(GO) test -vet=off ./internal/... ./...
 
 # Packages that start goroutines; the race detector needs a C compiler.
 race:
-	@GO='$(GO)' bash .ci/race.sh
+	@GO='$(GO)' bash .ci/race.sh '$(RACETURNS)'
 
 # The kernels without assembly, and those of another processor: vetted, and tested where there
 # is an emulator of it. No other package knows of processors, which is looked at, too.
@@ -177,7 +183,7 @@ check:
 	@start=$$(date +%s) passed=; \
 	for t in lint vulncheck test portable race gate fuzz check-docs; do \
 		echo "== $$t"; began=$$(date +%s); \
-		$(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) || { echo "check: $$t FAILED"; exit 1; }; \
+		$(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) RACETURNS=$(CHECKRACETURNS) || { echo "check: $$t FAILED"; exit 1; }; \
 		passed="$$passed, $$t ($$(( $$(date +%s) - began )) s)"; \
 	done; \
 	echo "check: passed in $$(( $$(date +%s) - start )) s: $${passed#, }"
