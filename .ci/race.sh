@@ -16,7 +16,6 @@ fi
 # Safe for concurrent use by their comments, or sharing out work, whether or not a file says `go`.
 promised="basis data decompose decompose/internal/moments importance internal/linalg nam adapters/onnx adapters/native"
 started=$(git ls-files '*.go' | xargs grep -lE '^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func|t\.Parallel\(\)' | xargs -n 1 dirname)
-long=./internal/command
 some=.
 if [ "$turns" -gt 1 ]; then
 	commit=$(git rev-parse HEAD 2>/dev/null || echo none)
@@ -25,12 +24,10 @@ if [ "$turns" -gt 1 ]; then
 		if [ $((0x$(printf '%s %s' "$commit" "$name" | sha256sum | cut -c1-8) % turns)) = 0 ]; then some+="|^$name\$"; fi
 	done < <(git grep -hoE '^func (Test|Example)[A-Za-z0-9_]+' -- '*_test.go' | cut -d' ' -f2 | sort -u)
 fi
-# race MODULE: those of the packages on stdin, by the module's own go.mod. What takes longest
-# comes first, so that it does not run alone at the end.
+# race MODULE: those of the packages on stdin, by the module's own go.mod.
 race() {
 	local packages
 	packages=$(sort -u | sed "s#^$1/##; s#^#./#")
-	if grep -qx "$long" <<<"$packages"; then packages="$long $packages"; fi
 	echo "cd $1 && $go test -race -vet=off -short" $packages
 	(cd "$1" && "$go" test -race -vet=off -short -run "$some" $packages)
 }
