@@ -41,23 +41,21 @@ func clusters(values []float64, f func(from, to int)) {
 // that W'vQ is lower triangular with a positive diagonal, W being n x c fixed numbers
 // without any pattern. vQ is the same for every basis v of its span, and for one
 // column only the sign is chosen. Entries of the diagonal near zero would leave the
-// choice to rounding; then W are the next numbers.
+// choice to rounding; then W are the next numbers. The rows of v follow each other without gaps.
 func rotation(v *mat.Dense) *mat.Dense {
 	n, c := v.Dims()
 	const draws = 10
 	const least = 1e-2 // of what numbers between -1 and 1 make of a unit vector
 	r := rand.New(rand.NewPCG(uint64(n), uint64(c)))
-	scale := mat.Norm(v, 2) / math.Sqrt(float64(c))
+	vectors, w := v.RawMatrix().Data, make([]float64, n*c)
+	scale := norm(vectors) / math.Sqrt(float64(c))
 	var q *mat.Dense
 	for range draws {
-		w := mat.NewDense(n, c, nil)
-		for i := range n {
-			for j := range c {
-				w.Set(i, j, 2*r.Float64()-1)
-			}
+		for i := range w {
+			w[i] = 2*r.Float64() - 1
 		}
-		wv, columns := mat.NewDense(c, c, nil), v.RawMatrix()
-		kernel.AddCross(wv.RawMatrix().Data, c, w.RawMatrix().Data, c, c, columns.Data, columns.Stride, c, n, nil)
+		wv := mat.NewDense(c, c, nil)
+		kernel.AddCross(wv.RawMatrix().Data, c, w, c, c, vectors, c, c, n, nil)
 		var pivot float64
 		if q, pivot = rowsOrthonormal(wv); pivot > least*scale {
 			break

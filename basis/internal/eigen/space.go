@@ -84,9 +84,7 @@ func (s *space) orthonormal(next []float64, width int, r *rand.Rand) *mat.Dense 
 		s.columns = columnsOf(s.columns, next, width)
 		var c *mat.Dense
 		c, again = s.orthonormalAmong(s.columns, before, r)
-		for i, v := range s.columns {
-			place(next[i:], width, v, 1)
-		}
+		setColumns(next, s.columns)
 		coupling.Mul(c, coupling)
 	}
 	return coupling
@@ -184,6 +182,15 @@ func columnsOf(old [][]float64, rows []float64, width int) [][]float64 {
 		}
 	}
 	return old
+}
+
+// setColumns writes columns into rows of as many numbers.
+func setColumns(rows []float64, columns [][]float64) {
+	for j, column := range columns {
+		for i, v := range column {
+			rows[i*len(columns)+j] = v
+		}
+	}
 }
 
 // norms are those of the columns of rows of width numbers.
