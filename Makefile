@@ -14,8 +14,8 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 40
 
-# One in so many of the tests that do not name what runs at the same time has its turn under the
-# race detector: of `make race` each, of its part in `make check` some.
+# The share of tests under the race detector beside those of what runs at the same time: all of
+# them in `make race`, one in 16 in `make check`, others with every commit.
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 

@@ -70,7 +70,7 @@ func (c gated) bound() float64 {
 }
 
 // timed is the best turn of a case in this process after one that is not counted: of two at least, and
-// of as many as take half a second. One that takes milliseconds is soon disturbed.
+// of as many as half a second holds. A turn of milliseconds is easily disturbed.
 func timed(name string) (float64, error) {
 	base, other := strings.CutSuffix(name, variant)
 	for _, c := range cases {

@@ -24,7 +24,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("gate: ")
 	plain := flag.String("plain", "", "this program without assembly")
-	rounds := flag.Int("rounds", 2, "turns, of which the best counts; more of a case that is too slow")
+	rounds := flag.Int("rounds", 2, "turns, of which the best counts; up to four times as many of a case that seems too slow")
 	only := flag.String("case", "", "the cases whose names hold this text")
 	once := flag.String("once", "", "the one case to time")
 	flag.Parse()
@@ -86,8 +86,8 @@ func (c gated) skipped() string {
 	return ""
 }
 
-// patience is how many times as many turns a case takes before it is too slow: where others work on the
-// machine, a process may have a slower processor than the next for as long as it runs.
+// patience is how many times as many turns a case gets before it counts as too slow: where others work
+// on the machine, a process may have a slower processor than the next for as long as it runs.
 const patience = 4
 
 // compare is how many times faster the case is than its variant: the best of several turns of
