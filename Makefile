@@ -86,10 +86,12 @@ bytes:
 # PyTorch, DuckDB, Polars, pyarrow, in a clone of HEAD; the tables of docs/benchmarks.md are written anew. A peer
 # that is not there is named, and what the page has of that script stays. ONLY="bam blas" runs
 # these scripts alone; what they print is in bin/bench. PYTHON and RSCRIPT say where
-# the peers are.
+# the peers are, RESULTS which page's tables: docs/benchmarks.md is of a processor with AVX-512,
+# docs/benchmarks-avx2.md of one without.
 ONLY ?=
+RESULTS ?= docs/benchmarks.md
 bench-compare:
-	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' bash .ci/bench-compare.sh $(ONLY)
+	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' RESULTS='$(RESULTS)' bash .ci/bench-compare.sh $(ONLY)
 
 # A sitting of at most FOR of the benchmark of docs/paper.md, which takes hours; call it
 # again until it is done. It needs the data sets (make data).

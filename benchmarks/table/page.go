@@ -14,8 +14,12 @@ type run struct {
 
 // The parts of the page that are replaced.
 const (
+	summaryMark = "summary"
 	resultsMark = "results"
 	runsMark    = "runs"
+	missingMark = "what is missing"
+	summaryHead = "| script | cases | with a target | that they meet |\n|---|---|---|---|\n"
+	missingHead = "| script | case | ratio | target | |\n|---|---|---|---|---|\n"
 	resultsHead = "| script | case | ours | peer | ratio | answer difference | target | met |\n|---|---|---|---|---|---|---|---|\n"
 	runsHead    = "| script | run (UTC) | commit | machine | versions |\n|---|---|---|---|---|\n"
 )
@@ -35,7 +39,32 @@ func replace(page, script string, rows []row, r run) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	counts, missing := summary(script, rows)
+	if page, err = between(page, summaryMark, summaryHead, script, counts); err != nil {
+		return "", err
+	}
+	if page, err = between(page, missingMark, missingHead, script, missing); err != nil {
+		return "", err
+	}
 	return between(page, runsMark, runsHead, script, []string{line(script, r.date, r.commit, r.machine, strings.Join(r.versions, "; "))})
+}
+
+// summary counts rows, those with a target, and those that meet it; missing names those that do not.
+func summary(script string, rows []row) (counts, missing []string) {
+	met := 0
+	for _, r := range rows {
+		switch {
+		case r.met == "" || r.met == "-" || r.met == notRun && r.target == "-":
+		case r.met == "yes":
+			met++
+		default: // missed, failed, or not run
+			missing = append(missing, line(script, r.name, r.ratio, r.target, r.met))
+		}
+	}
+	if len(rows) > 0 {
+		counts = []string{line(script, fmt.Sprint(len(rows)), fmt.Sprint(met+len(missing)), fmt.Sprint(met))}
+	}
+	return counts, missing
 }
 
 // line is a line of a Markdown table.

@@ -112,7 +112,11 @@ func parseTargets(text string) ([]target, error) {
 	return targets, nil
 }
 
-const failed = "**failed**"
+const (
+	failed = "**failed**"
+	missed = "**missed**"
+	notRun = "not run"
+)
 
 // judge sets target and met of the rows: the first target that fits a row is its
 // own. A case that a target names and that is not there is a row, too.
@@ -134,7 +138,7 @@ func judge(script string, rows []row, targets []target) ([]row, error) {
 	for k, t := range targets {
 		if t.script == script && !used[k] {
 			name := strings.TrimSuffix(strings.TrimPrefix(t.name.String(), "^(?:"), ")$")
-			rows = append(rows, row{name: name, ours: "-", peer: "-", ratio: "-", difference: "-", target: t.text, allowed: t.allowed, met: "not run"})
+			rows = append(rows, row{name: name, ours: "-", peer: "-", ratio: "-", difference: "-", target: t.text, allowed: t.allowed, met: notRun})
 		}
 	}
 	return rows, nil
@@ -162,7 +166,7 @@ func (r *row) judge(t target) error {
 	case t.least && ratio >= t.ratio || !t.least && ratio <= t.ratio:
 		r.met = "yes"
 	default:
-		r.met = "**missed**"
+		r.met = missed
 	}
 	return nil
 }

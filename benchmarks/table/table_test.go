@@ -19,6 +19,13 @@ const page = `# Title
 
 By hand.
 
+<!-- summary -->
+| bam | 1 | 0 | 0 |
+| forward | 1 | 0 | 0 |
+<!-- end of summary -->
+<!-- what is missing -->
+| bam | old | 2 | ≥ 3 | **missed** |
+<!-- end of what is missing -->
 <!-- results -->
 | script | case | ours | peer | ratio | answer difference | target | met |
 |---|---|---|---|---|---|---|---|
@@ -69,6 +76,18 @@ func TestPage(t *testing.T) {
 
 By hand.
 
+<!-- summary -->
+| script | cases | with a target | that they meet |
+|---|---|---|---|
+| bam | 4 | 4 | 2 |
+| forward | 1 | 0 | 0 |
+<!-- end of summary -->
+<!-- what is missing -->
+| script | case | ratio | target | |
+|---|---|---|---|---|
+| bam | exact | 67.8 | ≥ 60 | **failed**: another answer |
+| bam | exact, (tp\|cr) | - | ≥ 60 | not run |
+<!-- end of what is missing -->
 <!-- results -->
 | script | case | ours | peer | ratio | answer difference | target | met |
 |---|---|---|---|---|---|---|---|
@@ -158,7 +177,7 @@ func TestBad(t *testing.T) {
 	}
 }
 
-// TestFiles reads the project's own targets and page.
+// TestFiles reads the project's own targets and pages.
 func TestFiles(t *testing.T) {
 	text, err := os.ReadFile("../targets.txt")
 	if err != nil {
@@ -167,11 +186,52 @@ func TestFiles(t *testing.T) {
 	if targets, err := parseTargets(string(text)); err != nil || len(targets) == 0 {
 		t.Error(len(targets), err)
 	}
-	own, err := os.ReadFile("../../docs/benchmarks.md")
-	if err != nil {
-		t.Fatal(err)
+	for _, page := range []string{"benchmarks.md"} {
+		own, err := os.ReadFile("../../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := replace(string(own), "bam", nil, run{}); err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
+		if !strings.Contains(string(own), "| bam | ") {
+			t.Errorf("%s has no case of bam", page)
+		}
+		counted(t, page, string(own))
 	}
-	if _, err := replace(string(own), "bam", nil, run{}); err != nil {
-		t.Error(err)
+}
+
+// counted compares what a page counts with its table.
+func counted(t *testing.T, page, text string) {
+	t.Helper()
+	part := func(mark string) string {
+		_, rest, _ := strings.Cut(text, "<!-- "+mark+" -->")
+		table, _, _ := strings.Cut(rest, "<!-- end of")
+		return table
+	}
+	rows := map[string][]row{}
+	var scripts []string
+	for l := range strings.Lines(part(resultsMark)) {
+		c := strings.Split(strings.TrimSuffix(l, " |\n"), " | ")
+		if len(c) != 8 || c[1] == "case" {
+			continue
+		}
+		script, target := of(l), c[6]
+		if rows[script] == nil {
+			scripts = append(scripts, script)
+		}
+		target, _, _ = strings.Cut(target, ", differs")
+		rows[script] = append(rows[script], row{name: strings.ReplaceAll(c[1], `\|`, "|"), ratio: c[4], target: target, met: c[7]})
+	}
+	sum, not := "\n"+summaryHead, "\n"+missingHead
+	for _, script := range scripts {
+		counts, missing := summary(script, rows[script])
+		sum, not = sum+strings.Join(counts, ""), not+strings.Join(missing, "")
+	}
+	if got := part(summaryMark); got != sum {
+		t.Errorf("%s counts\n%s\nits table has\n%s", page, got, sum)
+	}
+	if got := part(missingMark); got != not {
+		t.Errorf("%s misses\n%s\nits table misses\n%s", page, got, not)
 	}
 }
