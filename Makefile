@@ -184,10 +184,10 @@ check:
 	@start=$$(date +%s) passed=; \
 	for t in lint vulncheck test portable race gate fuzz check-docs; do \
 		echo "== $$t"; began=$$(date +%s); \
-		$(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) RACETURNS=$(CHECKRACETURNS) || { echo "check: $$t FAILED"; exit 1; }; \
-		passed="$$passed, $$t ($$(( $$(date +%s) - began )) s)"; \
+		$(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) RACETURNS=$(CHECKRACETURNS) || { echo "check: $$t FAILED after $$(( $$(date +%s) - began )) s; passed:$${passed:- nothing}"; exit 1; }; \
+		passed="$${passed:+$$passed,} $$t ($$(( $$(date +%s) - began )) s)"; \
 	done; \
-	echo "check: passed in $$(( $$(date +%s) - start )) s: $${passed#, }"
+	echo "check: passed in $$(( $$(date +%s) - start )) s:$$passed"
 
 # Wheels of the Python package with the command inside, for six platforms, and a source
 # distribution: dist/pho_go-*. PYTHON needs hatchling; TWICE=1 builds them twice and compares.
