@@ -17,9 +17,9 @@ const (
 	summaryMark = "summary"
 	resultsMark = "results"
 	runsMark    = "runs"
-	missingMark = "what is missing"
+	unmetMark   = "not met"
 	summaryHead = "| script | cases | with a target | that they meet |\n|---|---|---|---|\n"
-	missingHead = "| script | case | ratio | target | |\n|---|---|---|---|---|\n"
+	unmetHead   = "| script | case | ratio | target | |\n|---|---|---|---|---|\n"
 	resultsHead = "| script | case | ours | peer | ratio | answer difference | target | met |\n|---|---|---|---|---|---|---|---|\n"
 	runsHead    = "| script | run (UTC) | commit | machine | versions |\n|---|---|---|---|---|\n"
 )
@@ -39,18 +39,18 @@ func replace(page, script string, rows []row, r run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	counts, missing := summary(script, rows)
+	counts, unmet := summary(script, rows)
 	if page, err = between(page, summaryMark, summaryHead, script, counts); err != nil {
 		return "", err
 	}
-	if page, err = between(page, missingMark, missingHead, script, missing); err != nil {
+	if page, err = between(page, unmetMark, unmetHead, script, unmet); err != nil {
 		return "", err
 	}
 	return between(page, runsMark, runsHead, script, []string{line(script, r.date, r.commit, r.machine, strings.Join(r.versions, "; "))})
 }
 
-// summary counts rows, those with a target, and those that meet it; missing names those that do not.
-func summary(script string, rows []row) (counts, missing []string) {
+// summary counts rows, those with a target, and those that meet it; unmet names those that do not.
+func summary(script string, rows []row) (counts, unmet []string) {
 	met := 0
 	for _, r := range rows {
 		switch {
@@ -58,13 +58,13 @@ func summary(script string, rows []row) (counts, missing []string) {
 		case r.met == "yes":
 			met++
 		default: // missed, failed, or not run
-			missing = append(missing, line(script, r.name, r.ratio, r.target, r.met))
+			unmet = append(unmet, line(script, r.name, r.ratio, r.target, r.met))
 		}
 	}
 	if len(rows) > 0 {
-		counts = []string{line(script, fmt.Sprint(len(rows)), fmt.Sprint(met+len(missing)), fmt.Sprint(met))}
+		counts = []string{line(script, fmt.Sprint(len(rows)), fmt.Sprint(met+len(unmet)), fmt.Sprint(met))}
 	}
-	return counts, missing
+	return counts, unmet
 }
 
 // line is a line of a Markdown table.

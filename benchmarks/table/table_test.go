@@ -23,9 +23,9 @@ By hand.
 | bam | 1 | 0 | 0 |
 | forward | 1 | 0 | 0 |
 <!-- end of summary -->
-<!-- what is missing -->
+<!-- not met -->
 | bam | old | 2 | ≥ 3 | **missed** |
-<!-- end of what is missing -->
+<!-- end of not met -->
 <!-- results -->
 | script | case | ours | peer | ratio | answer difference | target | met |
 |---|---|---|---|---|---|---|---|
@@ -82,12 +82,12 @@ By hand.
 | bam | 4 | 4 | 2 |
 | forward | 1 | 0 | 0 |
 <!-- end of summary -->
-<!-- what is missing -->
+<!-- not met -->
 | script | case | ratio | target | |
 |---|---|---|---|---|
 | bam | exact | 67.8 | ≥ 60 | **failed**: another answer |
 | bam | exact, (tp\|cr) | - | ≥ 60 | not run |
-<!-- end of what is missing -->
+<!-- end of not met -->
 <!-- results -->
 | script | case | ours | peer | ratio | answer difference | target | met |
 |---|---|---|---|---|---|---|---|
@@ -223,15 +223,15 @@ func counted(t *testing.T, page, text string) {
 		target, _, _ = strings.Cut(target, ", differs")
 		rows[script] = append(rows[script], row{name: strings.ReplaceAll(c[1], `\|`, "|"), ratio: c[4], target: target, met: c[7]})
 	}
-	sum, not := "\n"+summaryHead, "\n"+missingHead
+	sum, not := "\n"+summaryHead, "\n"+unmetHead
 	for _, script := range scripts {
-		counts, missing := summary(script, rows[script])
-		sum, not = sum+strings.Join(counts, ""), not+strings.Join(missing, "")
+		counts, unmet := summary(script, rows[script])
+		sum, not = sum+strings.Join(counts, ""), not+strings.Join(unmet, "")
 	}
 	if got := part(summaryMark); got != sum {
 		t.Errorf("%s counts\n%s\nits table has\n%s", page, got, sum)
 	}
-	if got := part(missingMark); got != not {
+	if got := part(unmetMark); got != not {
 		t.Errorf("%s misses\n%s\nits table misses\n%s", page, got, not)
 	}
 }
