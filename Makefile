@@ -40,7 +40,7 @@ race:
 # The kernels without assembly, and those of another processor: vetted, and tested where there
 # is an emulator of it. No other package knows of processors, which is looked at, too.
 portable:
-	$(GO) test -short -tags purego ./internal/kernel ./design
+	$(GO) test -short -tags purego ./internal/kernel ./adapters/onnx/internal/operator ./design
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/kernel/...
 	@GO='$(GO)' bash .ci/arm64.sh short
 

@@ -107,6 +107,19 @@ func div[T Float](s isa, dst, a, b []T) {
 	}
 }
 
+// Max sets dst to the larger of a and b, of as many elements, of which dst may be one. Where
+// one of them is NaN, or both are 0, dst may be either.
+func Max[T Float](dst, a, b []T) { larger(best(), dst, a, b) }
+
+func larger[T Float](s isa, dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	i := wholeVectors(s, opMax, dst, a, b, 0)
+	dst, a, b = dst[i:], a[i:], b[i:]
+	for i := range dst {
+		dst[i] = max(a[i], b[i])
+	}
+}
+
 func fill[T Number](dst []T, v T) {
 	for i := range dst {
 		dst[i] = v

@@ -15,31 +15,31 @@ TEXT ·functionF64AVX2(SB), NOSPLIT, $0-8
 	ADDQ CX, R8
 	NEGQ CX
 	MOVQ 32(DI), AX
-	CMPQ AX, $14
-	JEQ exp
 	CMPQ AX, $15
-	JEQ sigmoid
+	JEQ exp
 	CMPQ AX, $16
-	JEQ tanh
+	JEQ sigmoid
 	CMPQ AX, $17
-	JEQ silu
+	JEQ tanh
 	CMPQ AX, $18
-	JEQ softplus
+	JEQ silu
 	CMPQ AX, $19
-	JEQ elu
+	JEQ softplus
 	CMPQ AX, $20
-	JEQ erf
+	JEQ elu
 	CMPQ AX, $21
-	JEQ gelu
+	JEQ erf
 	CMPQ AX, $22
-	JEQ geluTanh
+	JEQ gelu
 	CMPQ AX, $23
-	JEQ mish
+	JEQ geluTanh
 	CMPQ AX, $24
-	JEQ softsign
+	JEQ mish
 	CMPQ AX, $25
-	JEQ hardSigmoid
+	JEQ softsign
 	CMPQ AX, $26
+	JEQ hardSigmoid
+	CMPQ AX, $27
 	JEQ hardSwish
 	VZEROUPPER
 	RET
@@ -1126,31 +1126,31 @@ TEXT ·functionF32AVX2(SB), NOSPLIT, $0-8
 	ADDQ CX, R8
 	NEGQ CX
 	MOVQ 32(DI), AX
-	CMPQ AX, $14
-	JEQ exp
 	CMPQ AX, $15
-	JEQ sigmoid
+	JEQ exp
 	CMPQ AX, $16
-	JEQ tanh
+	JEQ sigmoid
 	CMPQ AX, $17
-	JEQ silu
+	JEQ tanh
 	CMPQ AX, $18
-	JEQ softplus
+	JEQ silu
 	CMPQ AX, $19
-	JEQ elu
+	JEQ softplus
 	CMPQ AX, $20
-	JEQ erf
+	JEQ elu
 	CMPQ AX, $21
-	JEQ gelu
+	JEQ erf
 	CMPQ AX, $22
-	JEQ geluTanh
+	JEQ gelu
 	CMPQ AX, $23
-	JEQ mish
+	JEQ geluTanh
 	CMPQ AX, $24
-	JEQ softsign
+	JEQ mish
 	CMPQ AX, $25
-	JEQ hardSigmoid
+	JEQ softsign
 	CMPQ AX, $26
+	JEQ hardSigmoid
+	CMPQ AX, $27
 	JEQ hardSwish
 	VZEROUPPER
 	RET

@@ -12,31 +12,31 @@ TEXT ·functionF64NEON(SB), NOSPLIT, $0-8
 	MOVD 24(R0), R3
 	MOVD 32(R0), R5
 	MOVD $values<>(SB), R8
-	CMP $14, R5
-	BEQ exp
 	CMP $15, R5
-	BEQ sigmoid
+	BEQ exp
 	CMP $16, R5
-	BEQ tanh
+	BEQ sigmoid
 	CMP $17, R5
-	BEQ silu
+	BEQ tanh
 	CMP $18, R5
-	BEQ softplus
+	BEQ silu
 	CMP $19, R5
-	BEQ elu
+	BEQ softplus
 	CMP $20, R5
-	BEQ erf
+	BEQ elu
 	CMP $21, R5
-	BEQ gelu
+	BEQ erf
 	CMP $22, R5
-	BEQ geluTanh
+	BEQ gelu
 	CMP $23, R5
-	BEQ mish
+	BEQ geluTanh
 	CMP $24, R5
-	BEQ softsign
+	BEQ mish
 	CMP $25, R5
-	BEQ hardSigmoid
+	BEQ softsign
 	CMP $26, R5
+	BEQ hardSigmoid
+	CMP $27, R5
 	BEQ hardSwish
 	RET
 exp:
@@ -2680,31 +2680,31 @@ TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
 	MOVD 24(R0), R3
 	MOVD 32(R0), R5
 	MOVD $values<>(SB), R8
-	CMP $14, R5
-	BEQ exp
 	CMP $15, R5
-	BEQ sigmoid
+	BEQ exp
 	CMP $16, R5
-	BEQ tanh
+	BEQ sigmoid
 	CMP $17, R5
-	BEQ silu
+	BEQ tanh
 	CMP $18, R5
-	BEQ softplus
+	BEQ silu
 	CMP $19, R5
-	BEQ elu
+	BEQ softplus
 	CMP $20, R5
-	BEQ erf
+	BEQ elu
 	CMP $21, R5
-	BEQ gelu
+	BEQ erf
 	CMP $22, R5
-	BEQ geluTanh
+	BEQ gelu
 	CMP $23, R5
-	BEQ mish
+	BEQ geluTanh
 	CMP $24, R5
-	BEQ softsign
+	BEQ mish
 	CMP $25, R5
-	BEQ hardSigmoid
+	BEQ softsign
 	CMP $26, R5
+	BEQ hardSigmoid
+	CMP $27, R5
 	BEQ hardSwish
 	RET
 exp:

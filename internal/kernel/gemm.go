@@ -66,7 +66,7 @@ func panels[T Float](s isa, k, n int, w []T, trans bool) []T {
 			runPack[T](s, &pack{dst: at(data, j*k), src: at(w, j), ss: uintptr(n * sizeOf[T]()), rows: uintptr(k), cols: uintptr(cols)})
 			continue
 		}
-		transposeInto(data[j*k:], panelWidth[T](s, cols), w[j*k:(j+cols)*k], k)
+		transpose(s, data[j*k:], panelWidth[T](s, cols), w[j*k:(j+cols)*k], k, cols, k)
 	}
 	return data
 }
@@ -82,7 +82,8 @@ func (w *Weights[T]) Scale(a T) {
 }
 
 // Mul sets c (m x N, row stride ldc) to a (m x K, row stride lda) times W plus
-// bias in every row; bias of length N, or nil for 0. c overlaps neither a nor bias.
+// bias in every row; bias of length N, or nil for 0. c overlaps neither a nor bias. Rows of a
+// may overlap: lda may be less than K.
 func (w *Weights[T]) Mul(c []T, ldc int, a []T, lda, m int, bias []T) {
 	w.mul(c, ldc, a, lda, m, bias, false, nil)
 }

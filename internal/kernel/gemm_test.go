@@ -139,6 +139,20 @@ func TestMulNarrow(t *testing.T) {
 	})
 }
 
+// Frames of a signal are rows that overlap.
+func TestMulOverlappingRows(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		rng := rand.New(rand.NewPCG(10, 11))
+		for _, step := range []int{0, 1, 3} {
+			const m, n, k = 14, 6, 4
+			a, b := numbered[float64](rng, (m-1)*step+k), numbered[float64](rng, k*n)
+			c := make([]float64, m*n)
+			packWeights(s, k, n, b, false).Mul(c, n, a, step, m, nil)
+			compare(t, fmt.Sprintf("%v, %d apart", s, step), c, n, wantMul(s, a, step, b, nil, m, n, k, 1, false), m, n)
+		}
+	})
+}
+
 // Sums of no terms are the bias, and a is not read even where rows of it begin.
 func TestMulOverNothing(t *testing.T) {
 	eachISA(t, func(t *testing.T, s isa) {

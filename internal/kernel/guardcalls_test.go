@@ -23,6 +23,8 @@ func TestFunctionsStayInside(t *testing.T) {
 					unitsInside[float32](t, g, s, m, n, k)
 				}
 				rowsInside(t, g, s, m, n)
+				transposesInside[float64](t, g, s, m, n)
+				transposesInside[float32](t, g, s, m, n)
 			}
 		}
 	})
@@ -42,6 +44,7 @@ func elementwiseInside[T Float](t *testing.T, g *guards, s isa, n int) {
 		"Sub":       func(dst, a, b []T) { sub(s, dst, a, b); sub(s, dst, a[:1], b) },
 		"Mul":       func(dst, a, b []T) { mul(s, dst, a, b); mul(s, dst, a, b[:1]) },
 		"Div":       func(dst, a, b []T) { div(s, dst, a, b); div(s, dst, a[:1], b) },
+		"Max":       func(dst, a, b []T) { larger(s, dst, a, b) },
 		"AdamStep":  func(dst, a, b []T) { adamStep(s, dst, a, b, a, &adam[T]{eps: 1}) },
 		"ReluGrad":  func(dst, a, b []T) { reluGrad(s, dst, a, b) },
 	} {
@@ -49,6 +52,22 @@ func elementwiseInside[T Float](t *testing.T, g *guards, s isa, n int) {
 			f(numbers[T](g, n), numbers[T](g, n), numbers[T](g, n))
 		})
 	}
+}
+
+func transposesInside[T Float](t *testing.T, g *guards, s isa, m, n int) {
+	t.Helper()
+	g.check(t, fmt.Sprintf("Transpose of %d x %d %T", m, n, T(0)), func(g *guards) {
+		lds, ldd := n+g.rng.IntN(3), m+g.rng.IntN(3)
+		src, dst := numbers[T](g, extent(m, n, lds)), numbers[T](g, extent(n, m, ldd))
+		transpose(s, dst, ldd, src, lds, m, n)
+		for i := range m {
+			for l := range n {
+				if dst[l*ldd+i] != src[i*lds+l] {
+					t.Fatalf("%v: element (%d, %d) of %d x %d is %v, not %v", s, i, l, m, n, dst[l*ldd+i], src[i*lds+l])
+				}
+			}
+		}
+	})
 }
 
 func productsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {

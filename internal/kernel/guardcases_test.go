@@ -119,7 +119,7 @@ func packs[T Float](run func(*pack), s isa) cases {
 }
 
 func loops[T Float](run func(*loop[T]), s isa) cases {
-	two := map[operation]bool{opAdd: true, opSub: true, opMul: true, opDiv: true, opDot: true}
+	two := map[operation]bool{opAdd: true, opSub: true, opMul: true, opDiv: true, opMax: true, opDot: true}
 	return func(check func(string, func(*guards))) {
 		for op := opAdd; op <= opDot; op++ {
 			step := lanes[T](s)

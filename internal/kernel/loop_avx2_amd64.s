@@ -35,12 +35,14 @@ TEXT ·loopF64AVX2(SB), NOSPLIT, $0-8
 	CMPQ AX, $9
 	JEQ scalarDiv
 	CMPQ AX, $10
-	JEQ relu
+	JEQ max
 	CMPQ AX, $11
-	JEQ leakyRelu
+	JEQ relu
 	CMPQ AX, $12
-	JEQ axpy
+	JEQ leakyRelu
 	CMPQ AX, $13
+	JEQ axpy
+	CMPQ AX, $14
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -394,6 +396,42 @@ scalarDiv_by1:
 scalarDiv_after1:
 	VZEROUPPER
 	RET
+max:
+max_by4:
+	CMPQ CX, $16
+	JLT max_after4
+	VMOVUPD (SI), Y0
+	VMAXPD (DX), Y0, Y0
+	VMOVUPD Y0, (R8)
+	VMOVUPD 32(SI), Y1
+	VMAXPD 32(DX), Y1, Y1
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD 64(SI), Y2
+	VMAXPD 64(DX), Y2, Y2
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD 96(SI), Y3
+	VMAXPD 96(DX), Y3, Y3
+	VMOVUPD Y3, 96(R8)
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, R8
+	SUBQ $16, CX
+	JMP max_by4
+max_after4:
+max_by1:
+	CMPQ CX, $4
+	JLT max_after1
+	VMOVUPD (SI), Y0
+	VMAXPD (DX), Y0, Y0
+	VMOVUPD Y0, (R8)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, R8
+	SUBQ $4, CX
+	JMP max_by1
+max_after1:
+	VZEROUPPER
+	RET
 relu:
 relu_by4:
 	CMPQ CX, $16
@@ -604,12 +642,14 @@ TEXT ·loopF32AVX2(SB), NOSPLIT, $0-8
 	CMPQ AX, $9
 	JEQ scalarDiv
 	CMPQ AX, $10
-	JEQ relu
+	JEQ max
 	CMPQ AX, $11
-	JEQ leakyRelu
+	JEQ relu
 	CMPQ AX, $12
-	JEQ axpy
+	JEQ leakyRelu
 	CMPQ AX, $13
+	JEQ axpy
+	CMPQ AX, $14
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -961,6 +1001,42 @@ scalarDiv_by1:
 	SUBQ $8, CX
 	JMP scalarDiv_by1
 scalarDiv_after1:
+	VZEROUPPER
+	RET
+max:
+max_by4:
+	CMPQ CX, $32
+	JLT max_after4
+	VMOVUPS (SI), Y0
+	VMAXPS (DX), Y0, Y0
+	VMOVUPS Y0, (R8)
+	VMOVUPS 32(SI), Y1
+	VMAXPS 32(DX), Y1, Y1
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS 64(SI), Y2
+	VMAXPS 64(DX), Y2, Y2
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS 96(SI), Y3
+	VMAXPS 96(DX), Y3, Y3
+	VMOVUPS Y3, 96(R8)
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, R8
+	SUBQ $32, CX
+	JMP max_by4
+max_after4:
+max_by1:
+	CMPQ CX, $8
+	JLT max_after1
+	VMOVUPS (SI), Y0
+	VMAXPS (DX), Y0, Y0
+	VMOVUPS Y0, (R8)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, R8
+	SUBQ $8, CX
+	JMP max_by1
+max_after1:
 	VZEROUPPER
 	RET
 relu:

@@ -35,12 +35,14 @@ TEXT ·loopF64AVX512(SB), NOSPLIT, $0-8
 	CMPQ AX, $9
 	JEQ scalarDiv
 	CMPQ AX, $10
-	JEQ relu
+	JEQ max
 	CMPQ AX, $11
-	JEQ leakyRelu
+	JEQ relu
 	CMPQ AX, $12
-	JEQ axpy
+	JEQ leakyRelu
 	CMPQ AX, $13
+	JEQ axpy
+	CMPQ AX, $14
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -394,6 +396,42 @@ scalarDiv_by1:
 scalarDiv_after1:
 	VZEROUPPER
 	RET
+max:
+max_by4:
+	CMPQ CX, $32
+	JLT max_after4
+	VMOVUPD (SI), Z0
+	VMAXPD (DX), Z0, Z0
+	VMOVUPD Z0, (R8)
+	VMOVUPD 64(SI), Z1
+	VMAXPD 64(DX), Z1, Z1
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD 128(SI), Z2
+	VMAXPD 128(DX), Z2, Z2
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD 192(SI), Z3
+	VMAXPD 192(DX), Z3, Z3
+	VMOVUPD Z3, 192(R8)
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, R8
+	SUBQ $32, CX
+	JMP max_by4
+max_after4:
+max_by1:
+	CMPQ CX, $8
+	JLT max_after1
+	VMOVUPD (SI), Z0
+	VMAXPD (DX), Z0, Z0
+	VMOVUPD Z0, (R8)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, R8
+	SUBQ $8, CX
+	JMP max_by1
+max_after1:
+	VZEROUPPER
+	RET
 relu:
 relu_by4:
 	CMPQ CX, $32
@@ -583,12 +621,14 @@ TEXT ·loopF32AVX512(SB), NOSPLIT, $0-8
 	CMPQ AX, $9
 	JEQ scalarDiv
 	CMPQ AX, $10
-	JEQ relu
+	JEQ max
 	CMPQ AX, $11
-	JEQ leakyRelu
+	JEQ relu
 	CMPQ AX, $12
-	JEQ axpy
+	JEQ leakyRelu
 	CMPQ AX, $13
+	JEQ axpy
+	CMPQ AX, $14
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -940,6 +980,42 @@ scalarDiv_by1:
 	SUBQ $16, CX
 	JMP scalarDiv_by1
 scalarDiv_after1:
+	VZEROUPPER
+	RET
+max:
+max_by4:
+	CMPQ CX, $64
+	JLT max_after4
+	VMOVUPS (SI), Z0
+	VMAXPS (DX), Z0, Z0
+	VMOVUPS Z0, (R8)
+	VMOVUPS 64(SI), Z1
+	VMAXPS 64(DX), Z1, Z1
+	VMOVUPS Z1, 64(R8)
+	VMOVUPS 128(SI), Z2
+	VMAXPS 128(DX), Z2, Z2
+	VMOVUPS Z2, 128(R8)
+	VMOVUPS 192(SI), Z3
+	VMAXPS 192(DX), Z3, Z3
+	VMOVUPS Z3, 192(R8)
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, R8
+	SUBQ $64, CX
+	JMP max_by4
+max_after4:
+max_by1:
+	CMPQ CX, $16
+	JLT max_after1
+	VMOVUPS (SI), Z0
+	VMAXPS (DX), Z0, Z0
+	VMOVUPS Z0, (R8)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, R8
+	SUBQ $16, CX
+	JMP max_by1
+max_after1:
 	VZEROUPPER
 	RET
 relu:

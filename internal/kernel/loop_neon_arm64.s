@@ -35,12 +35,14 @@ TEXT ·loopF64NEON(SB), NOSPLIT, $0-8
 	CMP $9, R5
 	BEQ scalarDiv
 	CMP $10, R5
-	BEQ relu
+	BEQ max
 	CMP $11, R5
-	BEQ leakyRelu
+	BEQ relu
 	CMP $12, R5
-	BEQ axpy
+	BEQ leakyRelu
 	CMP $13, R5
+	BEQ axpy
+	CMP $14, R5
 	BEQ dot
 	RET
 add:
@@ -463,6 +465,51 @@ scalarDiv_by1:
 	JMP scalarDiv_by1
 scalarDiv_after1:
 	RET
+max:
+max_by4:
+	CMP $16, R3
+	BLT max_after4
+	FLDPQ (R6), (F0, F1)
+	FLDPQ (R7), (F8, F9)
+	WORD $0x4e68f400 // fmax v0.2d, v0.2d, v8.2d
+	WORD $0x4e69f421 // fmax v1.2d, v1.2d, v9.2d
+	FSTPQ (F0, F1), (R4)
+	FLDPQ 32(R6), (F2, F3)
+	FLDPQ 32(R7), (F10, F11)
+	WORD $0x4e6af442 // fmax v2.2d, v2.2d, v10.2d
+	WORD $0x4e6bf463 // fmax v3.2d, v3.2d, v11.2d
+	FSTPQ (F2, F3), 32(R4)
+	FLDPQ 64(R6), (F4, F5)
+	FLDPQ 64(R7), (F12, F13)
+	WORD $0x4e6cf484 // fmax v4.2d, v4.2d, v12.2d
+	WORD $0x4e6df4a5 // fmax v5.2d, v5.2d, v13.2d
+	FSTPQ (F4, F5), 64(R4)
+	FLDPQ 96(R6), (F6, F7)
+	FLDPQ 96(R7), (F14, F15)
+	WORD $0x4e6ef4c6 // fmax v6.2d, v6.2d, v14.2d
+	WORD $0x4e6ff4e7 // fmax v7.2d, v7.2d, v15.2d
+	FSTPQ (F6, F7), 96(R4)
+	ADD $128, R4
+	ADD $128, R6
+	ADD $128, R7
+	SUB $16, R3
+	JMP max_by4
+max_after4:
+max_by1:
+	CMP $4, R3
+	BLT max_after1
+	FLDPQ (R6), (F0, F1)
+	FLDPQ (R7), (F8, F9)
+	WORD $0x4e68f400 // fmax v0.2d, v0.2d, v8.2d
+	WORD $0x4e69f421 // fmax v1.2d, v1.2d, v9.2d
+	FSTPQ (F0, F1), (R4)
+	ADD $32, R4
+	ADD $32, R6
+	ADD $32, R7
+	SUB $4, R3
+	JMP max_by1
+max_after1:
+	RET
 relu:
 relu_by4:
 	CMP $16, R3
@@ -743,12 +790,14 @@ TEXT ·loopF32NEON(SB), NOSPLIT, $0-8
 	CMP $9, R5
 	BEQ scalarDiv
 	CMP $10, R5
-	BEQ relu
+	BEQ max
 	CMP $11, R5
-	BEQ leakyRelu
+	BEQ relu
 	CMP $12, R5
-	BEQ axpy
+	BEQ leakyRelu
 	CMP $13, R5
+	BEQ axpy
+	CMP $14, R5
 	BEQ dot
 	RET
 add:
@@ -1170,6 +1219,51 @@ scalarDiv_by1:
 	SUB $8, R3
 	JMP scalarDiv_by1
 scalarDiv_after1:
+	RET
+max:
+max_by4:
+	CMP $32, R3
+	BLT max_after4
+	FLDPQ (R6), (F0, F1)
+	FLDPQ (R7), (F8, F9)
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
+	FSTPQ (F0, F1), (R4)
+	FLDPQ 32(R6), (F2, F3)
+	FLDPQ 32(R7), (F10, F11)
+	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bf463 // fmax v3.4s, v3.4s, v11.4s
+	FSTPQ (F2, F3), 32(R4)
+	FLDPQ 64(R6), (F4, F5)
+	FLDPQ 64(R7), (F12, F13)
+	WORD $0x4e2cf484 // fmax v4.4s, v4.4s, v12.4s
+	WORD $0x4e2df4a5 // fmax v5.4s, v5.4s, v13.4s
+	FSTPQ (F4, F5), 64(R4)
+	FLDPQ 96(R6), (F6, F7)
+	FLDPQ 96(R7), (F14, F15)
+	WORD $0x4e2ef4c6 // fmax v6.4s, v6.4s, v14.4s
+	WORD $0x4e2ff4e7 // fmax v7.4s, v7.4s, v15.4s
+	FSTPQ (F6, F7), 96(R4)
+	ADD $128, R4
+	ADD $128, R6
+	ADD $128, R7
+	SUB $32, R3
+	JMP max_by4
+max_after4:
+max_by1:
+	CMP $8, R3
+	BLT max_after1
+	FLDPQ (R6), (F0, F1)
+	FLDPQ (R7), (F8, F9)
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
+	FSTPQ (F0, F1), (R4)
+	ADD $32, R4
+	ADD $32, R6
+	ADD $32, R7
+	SUB $8, R3
+	JMP max_by1
+max_after1:
 	RET
 relu:
 relu_by4:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -145,6 +146,29 @@ func TestElementwisePositions(t *testing.T) {
 	})
 }
 
+func checkLarger[T Float](t testing.TB, s isa, rng *rand.Rand, n int) {
+	t.Helper()
+	a, b, dst := newGuarded[T](n, rng.IntN(16)), newGuarded[T](n, rng.IntN(16)), newGuarded[T](n, rng.IntN(16))
+	copy(a.v, everywhere[T](rng, n))
+	copy(b.v, everywhere[T](rng, n))
+	x, y := slices.Clone(a.v), slices.Clone(b.v)
+	all := []*guarded[T]{a, b, dst}
+	into := all[rng.IntN(3)]
+	larger(s, into.v, a.v, b.v)
+	for i, got := range into.v {
+		right := got == max(x[i], y[i])
+		if x[i] != x[i] || y[i] != y[i] { // NaN
+			right = same(got, x[i]) || same(got, y[i])
+		}
+		if !right {
+			t.Fatalf("%v: the larger of %v and %v (element %d of %d) is %v", s, x[i], y[i], i, n, got)
+		}
+	}
+	for _, g := range all {
+		g.check(t)
+	}
+}
+
 func checkArithmetic[T Float](t testing.TB, s isa, rng *rand.Rand, n int) {
 	t.Helper()
 	for name, op := range map[string]struct {
@@ -182,6 +206,7 @@ func checkArithmetic[T Float](t testing.TB, s isa, rng *rand.Rand, n int) {
 			}
 		}
 	}
+	checkLarger[T](t, s, rng, n)
 	// Sums: one rounding each in any order, so within n roundings of the terms.
 	a, b := newGuarded[T](n, rng.IntN(16)), newGuarded[T](n, rng.IntN(16))
 	awkward(rng, a.v, false)

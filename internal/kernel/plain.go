@@ -18,8 +18,9 @@ func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int, signed bool) {
 	// only if the weights are finite, and no sum begins at -0, which a product of +0
 	// would make +0 (no sum of another number becomes -0). They are assembly on amd64 alone; other
 	// compilers may fuse their multiply-adds, and then this package's own loops
-	// round as amd64 does. One product per element leaves them nothing to do better.
-	case !w.finite || signed || w.K == 1 || runtime.GOARCH != "amd64":
+	// round as amd64 does. One product per element leaves them nothing to do better. They refuse
+	// rows that overlap.
+	case !w.finite || signed || w.K == 1 || lda < w.K || runtime.GOARCH != "amd64":
 		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
 		return
 	}

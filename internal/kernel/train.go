@@ -7,29 +7,6 @@ import (
 
 // Products and loops of backward passes and optimisers.
 
-// transposeInto writes the rows of a (d numbers each) as the first columns of dst,
-// whose rows are ld apart.
-func transposeInto[T Float](dst []T, ld int, a []T, d int) {
-	side := lanes[T](avx2)
-	size := uintptr(sizeOf[T]())
-	rows := len(a) / max(d, 1)
-	whole := d - d%side
-	for i := 0; i < rows; {
-		from := 0
-		n := 1
-		if i+side <= rows && whole > 0 {
-			runSquares[T](&squares{src: at(a, i*d), ss: uintptr(d) * size, dst: at(dst, i), ds: uintptr(ld) * size, n: uintptr(whole / side)})
-			from, n = whole, side
-		}
-		for r := i; r < i+n; r++ {
-			for l, x := range a[r*d+from : (r+1)*d] {
-				dst[(from+l)*ld+r] = x
-			}
-		}
-		i += n
-	}
-}
-
 // AddTransMul adds A'B to c (p x q, row stride ldc): a (n x p, row stride lda),
 // b (n x q, row stride ldb). Every element is summed in row order, whatever p
 // and q: gradients do not depend on how columns are shared out among workers.

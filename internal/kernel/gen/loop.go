@@ -27,6 +27,7 @@ var operations = []struct {
 	{"div", func(s *source, v vector, u, at int) { s.binary(v, "VDIV", u, at, mem(at, "DX"), false) }},
 	{"divScalar", func(s *source, v vector, u, at int) { s.binary(v, "VDIV", u, at, v.r(scalarReg), false) }},
 	{"scalarDiv", func(s *source, v vector, u, at int) { s.binary(v, "VDIV", u, at, v.r(scalarReg), true) }},
+	{"max", func(s *source, v vector, u, at int) { s.binary(v, "VMAX", u, at, mem(at, "DX"), false) }},
 	{"relu", func(s *source, v vector, u, at int) {
 		s.load(v, mem(at, "SI"), u, false)
 		s.op(v.p("VMAX"), v.r(u), v.r(zeroReg), v.r(u)) // keeps NaN and -0: see tile

@@ -18,6 +18,7 @@ var neonOperations = map[string]func(s neon, u, at int){
 	"div":       func(s neon, u, at int) { s.binary("fdiv", u, at) },
 	"divScalar": func(s neon, u, at int) { s.withScalar("fdiv", u, at, false) },
 	"scalarDiv": func(s neon, u, at int) { s.withScalar("fdiv", u, at, true) },
+	"max":       func(s neon, u, at int) { s.binary("fmax", u, at) },
 	"relu":      func(s neon, u, at int) { s.unary(u, at, func(x, mask int) { s.positive(x, mask) }) },
 	"leakyRelu": func(s neon, u, at int) {
 		s.unary(u, at, func(x, t int) {

@@ -84,7 +84,7 @@ func compileLoss[T kernel.Float](n *graph.Node) Step[T] {
 		log := scores.F
 		if l.softmax {
 			if classes > 0 {
-				work := softmaxWork(classes, inner)
+				work := softmaxWork(scores.Shape[0], classes, inner)
 				buf := x.temp(work + len(scores.F))
 				log = buf[work:]
 				softmaxAll(log, scores.F, scores.Shape[0], classes, inner, true, buf[:work])
