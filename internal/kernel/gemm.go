@@ -12,6 +12,7 @@ type Weights[T Float] struct {
 	isa    isa
 	finite bool
 	skips  bool // products with 0
+	apart  int  // numbers from one panel to the next
 	// data holds the rows one after another if isa is plain, else panels: two
 	// vectors of columns each, row by row, the last filled up with zeros to
 	// whole vectors; but one column is as it is.
@@ -33,6 +34,7 @@ func packWeights[T Float](s isa, k, n int, w []T, trans bool) *Weights[T] {
 		copy(p.data, w)
 		return p
 	case s != plain:
+		p.apart = panelsApart[T](s, k)
 		p.data = panels(s, k, n, w, trans)
 		return p
 	}
@@ -52,21 +54,33 @@ func packWeights[T Float](s isa, k, n int, w []T, trans bool) *Weights[T] {
 	return p
 }
 
+// panelsApart is how many numbers one panel of k rows begins behind the other. Panels that
+// are added up side by side must not be a multiple of a page apart: their rows would share
+// the same sets of the first cache.
+func panelsApart[T Float](s isa, k int) int {
+	const page, line = 4096, 64
+	panel := k * 2 * lanes[T](s)
+	if panel > 0 && panel*sizeOf[T]()%page == 0 {
+		panel += line / sizeOf[T]()
+	}
+	return panel
+}
+
 // panels copies w to panels.
 func panels[T Float](s isa, k, n int, w []T, trans bool) []T {
-	nr := 2 * lanes[T](s)
+	nr, apart := 2*lanes[T](s), panelsApart[T](s, k)
 	tail := 0
 	if n%nr != 0 {
 		tail = panelWidth[T](s, n%nr)
 	}
-	data := aligned[T](k * (n/nr*nr + tail))
+	data := aligned[T](n/nr*apart + k*tail)
 	for j := 0; j < n && k > 0; j += nr {
-		cols := min(nr, n-j)
+		cols, panel := min(nr, n-j), data[j/nr*apart:]
 		if !trans {
-			runPack[T](s, &pack{dst: at(data, j*k), src: at(w, j), ss: uintptr(n * sizeOf[T]()), rows: uintptr(k), cols: uintptr(cols)})
+			runPack[T](s, &pack{dst: at(panel, 0), src: at(w, j), ss: uintptr(n * sizeOf[T]()), rows: uintptr(k), cols: uintptr(cols)})
 			continue
 		}
-		transpose(s, data[j*k:], panelWidth[T](s, cols), w[j*k:(j+cols)*k], k, cols, k)
+		transpose(s, panel, panelWidth[T](s, cols), w[j*k:(j+cols)*k], k, cols, k)
 	}
 	return data
 }
@@ -185,7 +199,7 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 				cols := min(nr, w.N-j)
 				width := panelWidth[T](w.isa, cols)
 				t.cols, t.bs = uintptr(cols), uintptr(width)*size
-				t.b = at(w.data, j*w.K+l*width)
+				t.b = at(w.data, j/nr*w.apart+l*width)
 				t.c = at(c, i*ldc+j)
 				switch {
 				case l > 0:

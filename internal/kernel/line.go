@@ -41,12 +41,12 @@ func (w *Weights[T]) MulPart(c, a, bias []T, relu bool, i, n int) {
 // begins a panel, end ends one.
 func (w *Weights[T]) mulLine(c, a []T, bias []T, relu bool, from, end int) {
 	size, nr := uintptr(sizeOf[T]()), 2*lanes[T](w.isa)
-	l := line{a: at(a, 0), ps: uintptr(w.K*nr) * size, k: uintptr(w.K)}
+	l := line{a: at(a, 0), ps: uintptr(w.apart) * size, k: uintptr(w.K)}
 	if relu {
 		l.relu = 1
 	}
 	for j := from; j < end; {
-		l.b, l.c = at(w.data, j*w.K), at(c, j)
+		l.b, l.c = at(w.data, j/nr*w.apart), at(c, j)
 		if bias != nil {
 			l.x = at(bias, j)
 		}

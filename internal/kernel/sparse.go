@@ -86,7 +86,7 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 		return 0
 	}
 	size, nr, chunks := uintptr(sizeOf[T]()), 2*lanes[T](w.isa), w.chunks()
-	p := sparse{rs: uintptr(lda) * size, ms: uintptr(chunks) * 8, bs: uintptr(w.K*nr) * size, cs: uintptr(ldc) * size}
+	p := sparse{rs: uintptr(lda) * size, ms: uintptr(chunks) * 8, bs: uintptr(w.apart) * size, cs: uintptr(ldc) * size}
 	if relu {
 		p.relu = 1
 	}
@@ -101,7 +101,7 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 		}
 		negative := false
 		for l := range chunks {
-			p.a, p.mask, p.b = at(a, l*sparseChunk), unsafe.Pointer(&masks[l]), at(w.data, cols*w.K+l*sparseChunk*nr)
+			p.a, p.mask, p.b = at(a, l*sparseChunk), unsafe.Pointer(&masks[l]), at(w.data, cols/nr*w.apart+l*sparseChunk*nr)
 			if l == chunks-1 {
 				p.last = 1
 			}
