@@ -37,8 +37,8 @@ test:
 race:
 	@GO='$(GO)' bash .ci/race.sh '$(RACETURNS)'
 
-# The kernels without assembly, and those of another processor: vetted, and tested where there
-# is an emulator of it. No other package knows of processors, which is looked at, too.
+# The kernels, and the operators on them, without assembly; the kernels of another processor: vetted,
+# and tested where there is an emulator of it. No other package knows of processors, which is looked at, too.
 portable:
 	$(GO) test -short -tags purego ./internal/kernel ./adapters/onnx/internal/operator ./design
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/kernel/...

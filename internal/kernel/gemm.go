@@ -35,7 +35,7 @@ func packWeights[T Float](s isa, k, n int, w []T, trans bool) *Weights[T] {
 		return p
 	case s != plain:
 		p.apart = panelsApart[T](s, k)
-		p.data = panels(s, k, n, w, trans)
+		p.data = panels(s, p.apart, k, n, w, trans)
 		return p
 	}
 	p.data = w
@@ -67,8 +67,8 @@ func panelsApart[T Float](s isa, k int) int {
 }
 
 // panels copies w to panels.
-func panels[T Float](s isa, k, n int, w []T, trans bool) []T {
-	nr, apart := 2*lanes[T](s), panelsApart[T](s, k)
+func panels[T Float](s isa, apart, k, n int, w []T, trans bool) []T {
+	nr := 2 * lanes[T](s)
 	tail := 0
 	if n%nr != 0 {
 		tail = panelWidth[T](s, n%nr)

@@ -25,7 +25,7 @@ const (
 	opDiv
 	opDivScalar
 	opScalarDiv
-	opMax // the larger; any of both if one is NaN
+	opMax // the larger; either if one is NaN
 	opRelu
 	opLeakyRelu // scalar times what is negative
 	opAxpy      // dst += scalar a, fused

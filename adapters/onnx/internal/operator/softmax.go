@@ -61,13 +61,13 @@ const (
 	softmaxRoom = 4096 // elements at a time, as far as there may be so few columns
 )
 
-// gathersColumns reports whether softmaxAll puts columns side by side: they are too short where
-// they lie.
+// gathersColumns reports whether softmaxAll puts columns side by side: where they lie, too few
+// are next to each other.
 func gathersColumns(outer, size, inner int) bool {
 	if inner == 1 {
 		return size < longRow && outer >= fewRows
 	}
-	return inner < manyColumns
+	return inner > 0 && inner < manyColumns
 }
 
 // gatheredColumns is how many of them.
@@ -77,7 +77,7 @@ func gatheredColumns(size int) int {
 
 // softmaxWork is the length of the buffer that softmaxAll needs.
 func softmaxWork(outer, size, inner int) int {
-	if inner > 0 && gathersColumns(outer, size, inner) {
+	if gathersColumns(outer, size, inner) {
 		return size * min(gatheredColumns(size), outer*inner)
 	}
 	return 0
@@ -86,7 +86,6 @@ func softmaxWork(outer, size, inner int) int {
 // softmaxAll works on outer x size x inner elements, along size; dst may be src.
 func softmaxAll[T kernel.Float](dst, src []T, outer, size, inner int, logarithm bool, buf []T) {
 	switch {
-	case inner == 0:
 	case gathersColumns(outer, size, inner):
 		many := gatheredColumns(size) / inner
 		for o := 0; o < outer; o += many {

@@ -54,8 +54,17 @@ func softmaxOneByOne[T kernel.Float](t *testing.T, outer, size, inner int, logar
 		for k := range row {
 			row[k] = src[first+k*inner]
 		}
+		plain := softmaxPlainly(row, logarithm)
 		softmaxRow(row, row, logarithm)
 		for k, want := range row {
+			// Exponents of up to 100 are rounded: by 4e-6 in float32.
+			size := 1e-5
+			if _, double := any(want).(float64); double {
+				size = 1e-13
+			}
+			if p := plain[k]; math.IsNaN(p) != (want != want) || math.Abs(float64(want)-p) > size*max(1, math.Abs(p)) {
+				t.Fatalf("%T: element %d of column %d is %v, by its formula %v", want, k, c, want, p)
+			}
 			for _, x := range []T{got[first+k*inner], within[first+k*inner]} {
 				same := x == want && math.Signbit(float64(x)) == math.Signbit(float64(want)) || x != x && want != want
 				if !same {
@@ -64,6 +73,24 @@ func softmaxOneByOne[T kernel.Float](t *testing.T, outer, size, inner int, logar
 			}
 		}
 	}
+}
+
+// softmaxPlainly is the formula in float64.
+func softmaxPlainly[T kernel.Float](row []T, logarithm bool) []float64 {
+	top, total := math.Inf(-1), 0.0
+	for _, x := range row {
+		top = max(top, float64(x))
+	}
+	for _, x := range row {
+		total += math.Exp(float64(x) - top)
+	}
+	out := make([]float64, len(row))
+	for k, x := range row {
+		if out[k] = math.Exp(float64(x)-top) / total; logarithm {
+			out[k] = float64(x) - top - math.Log(total)
+		}
+	}
+	return out
 }
 
 func BenchmarkSoftmax(b *testing.B) {
