@@ -113,6 +113,29 @@ func (w *Weights[T]) MulAhead(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 	w.mul(c, ldc, a, lda, m, bias, relu, aheadOf(next))
 }
 
+// MulOnto is Mul, or MulRelu, with sums that begin at the rows of x (m x N, row stride ldx) in place of a
+// bias. c does not overlap x.
+func (w *Weights[T]) MulOnto(c []T, ldc int, a []T, lda, m int, x []T, ldx int, relu bool) {
+	switch {
+	case m == 0 || w.N == 0:
+		return
+	case m == 1:
+		w.mul(c, ldc, a, lda, 1, x, relu, nil)
+		return
+	}
+	within("c", len(c), m, w.N, ldc)
+	within("a", len(a), m, w.K, lda)
+	within("x", len(x), m, w.N, ldx)
+	switch {
+	case w.isa != plain && w.N > 1:
+		w.mulTiles(c, ldc, a, lda, m, x, ldx, relu, nil)
+	default:
+		for i := range m {
+			w.mul(c[i*ldc:], ldc, a[i*lda:], lda, 1, x[i*ldx:], relu, nil)
+		}
+	}
+}
+
 func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool, meanwhile *ahead) {
 	if m == 0 || w.N == 0 {
 		return
@@ -137,7 +160,7 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool,
 		w.mulLine(c, a, bias, relu, 0, w.N)
 		return
 	case w.isa != plain:
-		w.mulTiles(c, ldc, a, lda, m, bias, relu, meanwhile)
+		w.mulTiles(c, ldc, a, lda, m, bias, 0, relu, meanwhile)
 		return
 	}
 	for i := range m {
@@ -166,8 +189,9 @@ func within(name string, n, rows, cols, ld int) {
 }
 
 // mulTiles goes through blocks of rows, then of k, then through the panels: a
-// panel stays in the first cache while the block's rows pass by.
-func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu bool, meanwhile *ahead) {
+// panel stays in the first cache while the block's rows pass by. Rows of bias are ldb apart; 0: one is for
+// all.
+func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, ldb int, relu bool, meanwhile *ahead) {
 	size := uintptr(sizeOf[T]())
 	nr, kc := 2*lanes[T](w.isa), kStep(w.K)
 	t := tile{rs: uintptr(lda) * size, ks: size, cs: uintptr(ldc) * size}
@@ -175,7 +199,7 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 		t.rs = 0 // a may be empty: its pointer stays nil
 	}
 	block := rowBlock
-	skips := w.skips && meanwhile == nil
+	skips := w.skips && meanwhile == nil && ldb == 0
 	if skips {
 		block = min(block, manyMasks/w.chunks())
 	}
@@ -205,7 +229,7 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 				case l > 0:
 					t.x, t.xs = t.c, t.cs
 				case bias != nil:
-					t.x, t.xs = at(bias, j), 0
+					t.x, t.xs = at(bias, i*ldb+j), uintptr(ldb)*size
 				default:
 					t.x, t.xs = nil, 0
 				}

@@ -77,6 +77,7 @@ func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special
 			}
 		}
 	}
+	checkMulOnto(t, s, a.v, lda, b.v, m, n, k, special)
 	dense := make([]T, m*k)
 	for i := range m {
 		copy(dense[i*k:], a.v[i*lda:i*lda+k])
@@ -85,6 +86,31 @@ func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special
 	gemm(s, c.v, dense, b.v, m, n, k)
 	compare(t, fmt.Sprintf("%v Gemm m %d n %d k %d", s, m, n, k), c.v, n, wantMul(s, dense, k, b.v, nil, m, n, k, 1, false), m, n)
 	c.check(t)
+}
+
+// checkMulOnto: sums that begin at rows of numbers are, row by row, those that begin at a bias.
+func checkMulOnto[T Float](t testing.TB, s isa, a []T, lda int, b []T, m, n, k int, special bool) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(m), uint64(n<<20+k)))
+	ldx, ldc := n+rng.IntN(3), n+rng.IntN(3)
+	x := newGuarded[T](max(0, (m-1)*ldx+n), rng.IntN(8))
+	awkward(rng, x.v, special)
+	lanes := 1
+	if n == 1 {
+		lanes = 64 / sizeOf[T]()
+	}
+	w := packWeights(s, k, n, b, false).SkipZeros()
+	for _, relu := range []bool{false, true} {
+		var want []T
+		for i := range m {
+			want = append(want, wantMul(s, a[i*lda:], lda, b, x.v[i*ldx:], 1, n, k, lanes, relu)...)
+		}
+		c := newGuarded[T](max(0, (m-1)*ldc+n), rng.IntN(8))
+		if w.MulOnto(c.v, ldc, a, lda, m, x.v, ldx, relu); m > 0 && n > 0 {
+			compare(t, fmt.Sprintf("%v onto rows, m %d n %d k %d relu %v", s, m, n, k, relu), c.v, ldc, want, m, n)
+		}
+		c.check(t)
+	}
 }
 
 // compare also sees to it that what lies between the rows of c is untouched.

@@ -54,6 +54,10 @@ func entryPoints() map[string]entryPoint {
 		"F64AVX512": {avx512, lines[float64](lineF64AVX512, avx512)}, "F32AVX512": {avx512, lines[float32](lineF32AVX512, avx512)},
 		"F64AVX2": {avx2, lines[float64](lineF64AVX2, avx2)}, "F32AVX2": {avx2, lines[float32](lineF32AVX2, avx2)},
 	})
+	precision("lookUpSum", map[string]entryPoint{
+		"F64AVX512": {avx512, lookUpSums[float64](lookUpSumF64AVX512, avx512)}, "F32AVX512": {avx512, lookUpSums[float32](lookUpSumF32AVX512, avx512)},
+		"F64AVX2": {avx2, lookUpSums[float64](lookUpSumF64AVX2, avx2)}, "F32AVX2": {avx2, lookUpSums[float32](lookUpSumF32AVX2, avx2)},
+	})
 	precision("nonzeros", map[string]entryPoint{
 		"F64AVX512": {avx512, nonzerosOf[float64](nonzerosF64AVX512)}, "F32AVX512": {avx512, nonzerosOf[float32](nonzerosF32AVX512)},
 		"F64AVX2": {avx2, nonzerosOf[float64](nonzerosF64AVX2)}, "F32AVX2": {avx2, nonzerosOf[float32](nonzerosF32AVX2)},

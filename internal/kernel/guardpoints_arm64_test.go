@@ -37,6 +37,7 @@ func entryPoints() map[string]entryPoint {
 		"adamF64NEON": {neon, adams(adamF64NEON, neon)}, "adamF32NEON": {neon, adams(adamF32NEON, neon)},
 		"reluGradF64NEON": {neon, reluGrads(reluGradF64NEON)}, "reluGradF32NEON": {neon, reluGrads(reluGradF32NEON)},
 		"unitF64NEON": {neon, unitTiles[float64](unitF64NEON, neon)}, "unitF32NEON": {neon, unitTiles[float32](unitF32NEON, neon)},
+		"lookUpSumF64NEON": {neon, lookUpSums[float64](lookUpSumF64NEON, neon)}, "lookUpSumF32NEON": {neon, lookUpSums[float32](lookUpSumF32NEON, neon)},
 		"sumRowsF64NEON": {neon, sumRowsCases[float64](sumRowsF64NEON)}, "sumRowsF32NEON": {neon, sumRowsCases[float32](sumRowsF32NEON)},
 	}
 }

@@ -76,6 +76,7 @@ func TestOffsets(t *testing.T) {
 		{"spline", spline{}, nil},
 		{"scatter", scatter{}, nil},
 		{"sum", sumRows{}, nil},
+		{"lookUpSum", lookUpSum{}, nil},
 		{"unit", unitTile{}, nil},
 		{"turn", turning{}, nil},
 		{"dot", unitDot{}, nil},
@@ -107,7 +108,7 @@ func TestOffsets(t *testing.T) {
 		}
 	}
 	for name := range offsets {
-		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "sparse", "nonzeros", "conversion", "band", "spline", "scatter", "grad", "split", "adam"} {
+		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "sparse", "nonzeros", "conversion", "band", "spline", "scatter", "grad", "split", "adam", "lookUpSum"} {
 			if rest, ok := strings.CutPrefix(name, prefix); ok && rest[0] >= 'A' && rest[0] <= 'Z' && !seen[name] {
 				t.Errorf("the generator's %s is no field", name)
 			}

@@ -57,6 +57,8 @@ func files() map[string][]byte {
 		{"scatter_avx2_amd64.s", func(s *source) { scatters(s, avx2); scatterBand(s) }},
 		{"trees_avx512_amd64.s", trees},
 		{"lookup_avx512_amd64.s", lookUps},
+		{"lookupsum_avx512_amd64.s", func(s *source) { lookUpSums(s, avx512) }},
+		{"lookupsum_avx2_amd64.s", func(s *source) { lookUpSums(s, avx2) }},
 		{"decimals_avx512_amd64.s", decimalTexts},
 		{"convert_amd64.s", conversions},
 		{"line_avx512_amd64.s", func(s *source) { lines(s, avx512) }},
@@ -78,6 +80,7 @@ func files() map[string][]byte {
 		{"rowsums_neon_arm64.s", neonRowSums},
 		{"bandrows_neon_arm64.s", neonBandRows},
 		{"transpose_neon_arm64.s", neonTransposes},
+		{"lookupsum_neon_arm64.s", neonLookUpSums},
 	} {
 		s := &source{}
 		s.header(architecture(file.name))

@@ -20,31 +20,18 @@ func (f *fusion) lookups(n *graph.Node) bool {
 		if len(v.Shape) != 2 || v.Shape[0] != graph.Batch {
 			return false
 		}
-		g := f.into(v, "Gather")
-		if g != nil && !isLookup(g) {
-			g = nil
-		}
-		if g == nil {
-			part := operator.Lookup{Width: v.Shape[1]}
-			if s := f.into(v, "Slice"); s != nil {
-				if from, ok := operator.FirstColumn(s); ok {
-					v, part.Column, gone = s.Inputs[0], from, append(gone, s)
-				}
-			}
-			inputs, parts = append(inputs, v), append(parts, part)
+		if of, in, nodes := f.embeddings(v); of != nil {
+			found = true
+			parts, inputs, gone = append(parts, of...), append(inputs, in...), append(gone, nodes...)
 			continue
 		}
-		found = true
-		inputs, gone = append(inputs, g.Inputs[0]), append(gone, g)
-		codes, column := g.Inputs[1], 0
-		if c := f.into(codes, "Gather"); c != nil && isColumn(c) {
-			gone = append(gone, c)
-			codes, column = c.Inputs[0], int(c.Inputs[1].Const.I[0])
-			if column < 0 {
-				column += codes.Shape[1]
+		part := operator.Lookup{Width: v.Shape[1]}
+		if s := f.into(v, "Slice"); s != nil {
+			if from, ok := operator.FirstColumn(s); ok {
+				v, part.Column, gone = s.Inputs[0], from, append(gone, s)
 			}
 		}
-		inputs, parts = append(inputs, codes), append(parts, operator.Lookup{Gather: g, Column: column, Width: v.Shape[1]})
+		inputs, parts = append(inputs, v), append(parts, part)
 	}
 	if !found {
 		return false
@@ -54,11 +41,42 @@ func (f *fusion) lookups(n *graph.Node) bool {
 	return f.replace(with, n, gone...)
 }
 
-// isLookup: a row of a constant table for each row.
-func isLookup(g *graph.Node) bool {
+// embeddings are the lookups whose rows v has side by side, with their inputs, and the nodes that they
+// stand for; none if v is something else.
+func (f *fusion) embeddings(v *graph.Value) (parts operator.Lookups, in []*graph.Value, gone []*graph.Node) {
+	if g := f.into(v, "Gather"); g != nil && isLookup(g, 1) {
+		part, codes, gone := operator.Lookup{Gather: g, Width: width(v)}, g.Inputs[1], []*graph.Node{g}
+		if c := f.into(codes, "Gather"); c != nil && isColumn(c) {
+			codes, part.Column, gone = c.Inputs[0], int(c.Inputs[1].Const.I[0]), append(gone, c)
+			if part.Column < 0 {
+				part.Column += codes.Shape[1]
+			}
+		}
+		return operator.Lookups{part}, []*graph.Value{g.Inputs[0], codes}, gone
+	}
+	for _, op := range []string{"Reshape", "Flatten", "Squeeze"} { // rows of each column of codes, one behind the other
+		n := f.into(v, op)
+		if n == nil {
+			continue
+		}
+		g := f.into(n.Inputs[0], "Gather")
+		if g == nil || !isLookup(g, 2) || width(v) != n.Inputs[0].Width() {
+			continue
+		}
+		table, codes := g.Inputs[0], g.Inputs[1]
+		for j := range codes.Shape[1] {
+			parts, in = append(parts, operator.Lookup{Gather: g, Column: j, Width: table.Shape[1]}), append(in, table, codes)
+		}
+		return parts, in, []*graph.Node{n, g}
+	}
+	return nil, nil, nil
+}
+
+// isLookup: rows of a constant table for each row, by codes of so many axes.
+func isLookup(g *graph.Node, axes int) bool {
 	at, ok := g.Resolved.(int)
-	table, index := g.Inputs[0], g.Inputs[1]
-	return ok && at == 0 && table.Const != nil && len(table.Shape) == 2 && len(index.Shape) == 1 && index.Shape[0] == graph.Batch && running(index)
+	table, codes := g.Inputs[0], g.Inputs[1]
+	return ok && at == 0 && table.Const != nil && len(table.Shape) == 2 && len(codes.Shape) == axes && codes.Shape[0] == graph.Batch && running(codes)
 }
 
 // isColumn: one column of a matrix of codes.

@@ -16,12 +16,13 @@ type fusion struct {
 	wanted  map[*graph.Value]bool
 	double  bool // computed in float64
 	budget  int  // multiply-adds left for finding pieces
+	room    int  // numbers left for tables of embeddings
 }
 
 // fused is nodes, in their order, with those joined that may be. Values in want, and those
 // that a remaining node reads, are computed. pieces: networks of one number as piecewise linear functions.
 func fused(nodes []*graph.Node, want []*graph.Value, double, pieces bool) []*graph.Node {
-	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double, piecesBudget}
+	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double, piecesBudget, tablesRoom}
 	for _, v := range want {
 		f.wanted[v] = true
 	}
@@ -33,6 +34,7 @@ func fused(nodes []*graph.Node, want []*graph.Value, double, pieces bool) []*gra
 	if pieces {
 		f.everywhere(f.pieces)
 	}
+	f.everywhere(f.embedded)
 	return slices.Concat(f.nodes...)
 }
 

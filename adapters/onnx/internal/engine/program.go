@@ -28,6 +28,9 @@ func compile[T kernel.Float](ops operator.Table[T], n *graph.Node, o Options) op
 	if p := operator.PiecesOf(n); p != nil {
 		return operator.CompilePieces[T](p)
 	}
+	if t := operator.EmbeddedOf(n); t != nil {
+		return operator.CompileEmbedded[T](n, t)
+	}
 	var x T
 	if _, single := any(x).(float32); single && o.Split != nil {
 		if step := operator.OnMatrixUnits(n, o.Split); step != nil {

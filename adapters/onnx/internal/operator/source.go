@@ -54,8 +54,11 @@ func (x *Exec[T]) productOfSource(w *kernel.Weights[T], a []T, rows int, bias []
 	}
 }
 
-// productTakesSource reports whether a Gemm or MatMul computes by product.
+// productTakesSource reports whether a Gemm or MatMul computes by product alone.
 func productTakesSource(n *graph.Node) bool {
+	if EmbeddedOf(n) != nil {
+		return false
+	}
 	if n.Key() == "MatMul" {
 		return withBias(n)
 	}
