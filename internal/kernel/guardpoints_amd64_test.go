@@ -63,13 +63,19 @@ func entryPoints() map[string]entryPoint {
 		"F64AVX2": {avx2, nonzerosOf[float64](nonzerosF64AVX2)}, "F32AVX2": {avx2, nonzerosOf[float32](nonzerosF32AVX2)},
 	})
 	precision("sparse", map[string]entryPoint{
-		"2F64AVX512": {avx512, sparses[float64](sparse2F64AVX512, 2, avx512)}, "2F32AVX512": {avx512, sparses[float32](sparse2F32AVX512, 2, avx512)},
-		"3F64AVX512": {avx512, sparses[float64](sparse3F64AVX512, 3, avx512)}, "3F32AVX512": {avx512, sparses[float32](sparse3F32AVX512, 3, avx512)},
-		"4F64AVX512": {avx512, sparses[float64](sparse4F64AVX512, 4, avx512)}, "4F32AVX512": {avx512, sparses[float32](sparse4F32AVX512, 4, avx512)},
-		"3F64AVX2": {avx2, sparses[float64](sparse3F64AVX2, 3, avx2)}, "3F32AVX2": {avx2, sparses[float32](sparse3F32AVX2, 3, avx2)},
-		"4F64AVX2": {avx2, sparses[float64](sparse4F64AVX2, 4, avx2)}, "4F32AVX2": {avx2, sparses[float32](sparse4F32AVX2, 4, avx2)},
-		"5F64AVX2": {avx2, sparses[float64](sparse5F64AVX2, 5, avx2)}, "5F32AVX2": {avx2, sparses[float32](sparse5F32AVX2, 5, avx2)},
-		"6F64AVX2": {avx2, sparses[float64](sparse6F64AVX2, 6, avx2)}, "6F32AVX2": {avx2, sparses[float32](sparse6F32AVX2, 6, avx2)},
+		"2x1F64AVX512": {avx512, sparses[float64](sparse2x1F64AVX512, 2, 1, avx512)}, "2x1F32AVX512": {avx512, sparses[float32](sparse2x1F32AVX512, 2, 1, avx512)},
+		"3x1F64AVX512": {avx512, sparses[float64](sparse3x1F64AVX512, 3, 1, avx512)}, "3x1F32AVX512": {avx512, sparses[float32](sparse3x1F32AVX512, 3, 1, avx512)},
+		"4x1F64AVX512": {avx512, sparses[float64](sparse4x1F64AVX512, 4, 1, avx512)}, "4x1F32AVX512": {avx512, sparses[float32](sparse4x1F32AVX512, 4, 1, avx512)},
+		"5x1F64AVX512": {avx512, sparses[float64](sparse5x1F64AVX512, 5, 1, avx512)}, "5x1F32AVX512": {avx512, sparses[float32](sparse5x1F32AVX512, 5, 1, avx512)},
+		"6x1F64AVX512": {avx512, sparses[float64](sparse6x1F64AVX512, 6, 1, avx512)}, "6x1F32AVX512": {avx512, sparses[float32](sparse6x1F32AVX512, 6, 1, avx512)},
+		"2x2F64AVX512": {avx512, sparses[float64](sparse2x2F64AVX512, 2, 2, avx512)}, "2x2F32AVX512": {avx512, sparses[float32](sparse2x2F32AVX512, 2, 2, avx512)},
+		"3x2F64AVX512": {avx512, sparses[float64](sparse3x2F64AVX512, 3, 2, avx512)}, "3x2F32AVX512": {avx512, sparses[float32](sparse3x2F32AVX512, 3, 2, avx512)},
+		"4x2F64AVX512": {avx512, sparses[float64](sparse4x2F64AVX512, 4, 2, avx512)}, "4x2F32AVX512": {avx512, sparses[float32](sparse4x2F32AVX512, 4, 2, avx512)},
+		"3x1F64AVX2": {avx2, sparses[float64](sparse3x1F64AVX2, 3, 1, avx2)}, "3x1F32AVX2": {avx2, sparses[float32](sparse3x1F32AVX2, 3, 1, avx2)},
+		"4x1F64AVX2": {avx2, sparses[float64](sparse4x1F64AVX2, 4, 1, avx2)}, "4x1F32AVX2": {avx2, sparses[float32](sparse4x1F32AVX2, 4, 1, avx2)},
+		"5x1F64AVX2": {avx2, sparses[float64](sparse5x1F64AVX2, 5, 1, avx2)}, "5x1F32AVX2": {avx2, sparses[float32](sparse5x1F32AVX2, 5, 1, avx2)},
+		"6x1F64AVX2": {avx2, sparses[float64](sparse6x1F64AVX2, 6, 1, avx2)}, "6x1F32AVX2": {avx2, sparses[float32](sparse6x1F32AVX2, 6, 1, avx2)},
+		"3x2F64AVX2": {avx2, sparses[float64](sparse3x2F64AVX2, 3, 2, avx2)}, "3x2F32AVX2": {avx2, sparses[float32](sparse3x2F32AVX2, 3, 2, avx2)},
 	})
 	precision("pack", map[string]entryPoint{
 		"F64AVX512": {avx512, packs[float64](packF64AVX512, avx512)}, "F32AVX512": {avx512, packs[float32](packF32AVX512, avx512)},

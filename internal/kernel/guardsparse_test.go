@@ -7,10 +7,10 @@ import (
 	"math/bits"
 )
 
-// sparses are cases of the assembly of so many panels of two vectors.
-func sparses[T Float](run func(*sparse), panels int, s isa) cases {
+// sparses are cases of the assembly of so many panels of two vectors, and rows at once.
+func sparses[T Float](run func(*sparse), panels, once int, s isa) cases {
 	return func(check func(string, func(*guards))) {
-		width, once := 2*lanes[T](s), sparseRowsAtOnce(s, panels)
+		width := 2 * lanes[T](s)
 		for rows := once; rows <= 3*once; rows += once {
 			for _, k := range []int{1, 2, 7, sparseChunk} {
 				for variant := range 2 * 2 * 3 {

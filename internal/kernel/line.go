@@ -45,6 +45,9 @@ func (w *Weights[T]) mulLine(c, a []T, bias []T, relu bool, from, end int) {
 	if relu {
 		l.relu = 1
 	}
+	if w.skips {
+		from = w.lineNonzeros(c, a, bias, relu, from, end)
+	}
 	for j := from; j < end; {
 		l.b, l.c = at(w.data, j/nr*w.apart), at(c, j)
 		if bias != nil {

@@ -19,7 +19,7 @@ type sparse struct {
 	xs       uintptr        // bytes between their rows; 0 repeats one
 	c        unsafe.Pointer // may be x
 	cs       uintptr        // bytes between its rows
-	rows     uintptr        // a multiple of sparseRowsAtOnce
+	rows     uintptr        // a multiple of those side by side
 	last     uintptr        // not 0: sums end here
 	relu     uintptr        // not 0: then negative results become 0
 	negative uintptr        // becomes not 0 where a sum ends at -0
@@ -54,7 +54,7 @@ func (w *Weights[T]) SkipZeros() *Weights[T] {
 	for _, x := range w.data {
 		finite = finite && x-x == 0 // NaN otherwise
 	}
-	w.skips = finite && w.K > 0 && sparsePanels(w.isa, w.N/(2*lanes[T](w.isa))) > 0 && sparseSample*w.chunks() <= fewMasks
+	w.skips = finite && w.K > 0 && sparsePanels(w.isa, w.N/(2*lanes[T](w.isa)), rowBlock) > 0 && sparseSample*w.chunks() <= fewMasks
 	return w
 }
 
@@ -63,16 +63,28 @@ func (w *Weights[T]) chunks() int { return (w.K + sparseChunk - 1) / sparseChunk
 
 // mulSparse computes columns of c from the first on by what is not 0 in a, if that is little, and
 // tells how many.
-func (w *Weights[T]) mulSparse(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool) (cols int) {
+func (w *Weights[T]) mulSparse(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool) int {
 	switch {
 	case rows < sparseLeast || !w.sampleSparse(a, lda):
 		return 0
 	case rows*w.chunks() <= fewMasks:
 		var masks [fewMasks]uint64
-		return w.mulNonzeros(c, ldc, a, lda, rows, bias, relu, masks[:])
+		return w.mulNonzeros(c, ldc, a, lda, rows, bias, relu, masks[:], 0, w.N)
 	}
 	var masks [manyMasks]uint64
-	return w.mulNonzeros(c, ldc, a, lda, rows, bias, relu, masks[:])
+	return w.mulNonzeros(c, ldc, a, lda, rows, bias, relu, masks[:], 0, w.N)
+}
+
+// lineSparse is how many weights a row is worth being looked at for.
+const lineSparse = 1 << 12
+
+// lineNonzeros is mulSparse for one row, of columns from to end-1. It returns the first one that is left.
+func (w *Weights[T]) lineNonzeros(c, a, bias []T, relu bool, from, end int) int {
+	if w.K*(end-from) < lineSparse {
+		return from
+	}
+	var masks [fewMasks / sparseSample]uint64
+	return w.mulNonzeros(c, w.N, a, w.K, 1, bias, relu, masks[:], from, end)
 }
 
 // sampleSparse tells whether few numbers of the first rows are not 0.
@@ -81,27 +93,29 @@ func (w *Weights[T]) sampleSparse(a []T, lda int) bool {
 	return fewNonzeros(w.isa, masks[:], a, lda, sparseSample, w.K)
 }
 
-func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool, masks []uint64) (cols int) {
+// mulNonzeros computes columns of c, of those from one on up to end-1, and tells which is the first one that
+// is left.
+func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T, relu bool, masks []uint64, from, end int) int {
 	if !fewNonzeros(w.isa, masks, a, lda, rows, w.K) {
-		return 0
+		return from
 	}
 	size, nr, chunks := uintptr(sizeOf[T]()), 2*lanes[T](w.isa), w.chunks()
 	p := sparse{rs: uintptr(lda) * size, ms: uintptr(chunks) * 8, bs: uintptr(w.apart) * size, cs: uintptr(ldc) * size}
 	if relu {
 		p.relu = 1
 	}
-	for full := w.N / nr; ; {
-		panels := sparsePanels(w.isa, full)
+	for {
+		panels := sparsePanels(w.isa, (end-from)/nr, rows)
 		if panels == 0 {
-			break
+			return from
 		}
-		p.c, p.x, p.xs, p.last = at(c, cols), nil, 0, 0
+		p.c, p.x, p.xs, p.last = at(c, from), nil, 0, 0
 		if bias != nil {
-			p.x = at(bias, cols)
+			p.x = at(bias, from)
 		}
 		negative := false
 		for l := range chunks {
-			p.a, p.mask, p.b = at(a, l*sparseChunk), unsafe.Pointer(&masks[l]), at(w.data, cols/nr*w.apart+l*sparseChunk*nr)
+			p.a, p.mask, p.b = at(a, l*sparseChunk), unsafe.Pointer(&masks[l]), at(w.data, from/nr*w.apart+l*sparseChunk*nr)
 			if l == chunks-1 {
 				p.last = 1
 			}
@@ -109,12 +123,10 @@ func (w *Weights[T]) mulNonzeros(c []T, ldc int, a []T, lda, rows int, bias []T,
 			p.x, p.xs = p.c, p.cs
 		}
 		if negative { // a product of 0 may have made it +0
-			break
+			return from
 		}
-		cols += panels * nr
-		full -= panels
+		from += panels * nr
 	}
-	return cols
 }
 
 // fewNonzeros sets the bits of what is not 0 in rows of k numbers, and tells whether that is little.
@@ -128,22 +140,23 @@ func fewNonzeros[T Float](s isa, masks []uint64, a []T, lda, rows, k int) bool {
 	return float64(many) < sparseShare*float64(rows*k)
 }
 
-// sparseRowsAtOnce is how many rows the assembly for so many panels adds up side by side.
+// sparseRowsAtOnce is how many rows the assembly for so many panels adds up side by side, if there are as
+// many.
 func sparseRowsAtOnce(s isa, panels int) int {
-	if s == avx2 && panels > 3 {
+	if s == avx2 && panels > 3 || s == avx512 && panels > 4 {
 		return 1
 	}
 	return 2
 }
 
-// sparseRows runs p for so many rows: in pairs if the assembly takes pairs, the last one, if it is
-// left, as two of itself. It tells whether a sum ended at -0.
+// sparseRows runs p for so many rows, the last one by itself if it is left. It tells whether a sum
+// ended at -0.
 func sparseRows[T Float](s isa, p sparse, rows, panels int) (negative bool) {
 	once := sparseRowsAtOnce(s, panels)
 	left := rows % once
 	if whole := p; rows > left {
 		whole.rows = uintptr(rows - left)
-		runSparse[T](s, &whole, panels)
+		runSparse[T](s, &whole, panels, once)
 		negative = whole.negative != 0
 	}
 	if left > 0 {
@@ -152,24 +165,28 @@ func sparseRows[T Float](s isa, p sparse, rows, panels int) (negative bool) {
 		if p.x != nil {
 			p.x = unsafe.Add(p.x, last*p.xs)
 		}
-		p.rs, p.ms, p.xs, p.cs, p.rows = 0, 0, 0, 0, uintptr(once)
-		runSparse[T](s, &p, panels)
+		p.rows = 1
+		runSparse[T](s, &p, panels, 1)
 		negative = negative || p.negative != 0
 	}
 	return negative
 }
 
-// sparsePanels is how many of so many panels to add up at once: as many as there are registers for,
-// or fewer for the rest to be enough, too. 0: so few that tiles are as fast, or no assembly.
-func sparsePanels(s isa, left int) int {
+// sparsePanels is how many of so many panels to add up at once, for so many rows: about as many as there are
+// registers for, so that the rest are enough, too. 0: so few that tiles are as fast, or no assembly.
+func sparsePanels(s isa, left, rows int) int {
+	least, most := 3, 6
 	switch {
-	case s == avx512 && (left == 5 || left == 6):
-		return 3
-	case s == avx512 && left >= 2:
-		return min(left, 4)
-	case s == avx2 && left >= 3:
-		times := (left + 5) / 6
-		return (left + times - 1) / times
+	case s == avx512 && rows > 1:
+		least, most = 2, 4
+	case s == avx512:
+		least = 2
+	case s != avx2:
+		return 0
 	}
-	return 0
+	if left < least {
+		return 0
+	}
+	times := (left + most - 1) / most
+	return (left + times - 1) / times
 }

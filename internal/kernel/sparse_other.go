@@ -2,6 +2,6 @@
 
 package kernel
 
-func runSparse[T Float](isa, *sparse, int) {}
+func runSparse[T Float](isa, *sparse, int, int) {}
 
 func runNonzeros[T Float](isa, *nonzeros) {}

@@ -30,7 +30,7 @@ func eachSparseISA(t *testing.T, f func(t *testing.T, s isa)) {
 
 func skipsZeros[T Float](t *testing.T, s isa) {
 	rng := rand.New(rand.NewPCG(5, 17))
-	took := map[int]bool{}
+	took, tookLine := map[int]bool{}, map[int]bool{}
 	for _, m := range []int{1, sparseLeast - 1, sparseLeast, sparseLeast + 1, rowBlock + 1} {
 		for _, n := range []int{15, 31, 40, 50, 64, 65, 96, 128, 200, 333} {
 			for _, k := range []int{0, 1, 63, 64, 65, 200, manyMasks/rowBlock*sparseChunk + 70} {
@@ -38,7 +38,7 @@ func skipsZeros[T Float](t *testing.T, s isa) {
 					continue // takes long
 				}
 				for _, share := range []float64{0, 0.3, 0.6, 1} {
-					checkSkips[T](t, s, rng, m, n, k, share, took)
+					checkSkips[T](t, s, rng, m, n, k, share, took, tookLine)
 				}
 			}
 		}
@@ -48,9 +48,14 @@ func skipsZeros[T Float](t *testing.T, s isa) {
 			t.Errorf("%T: no product was by %d panels without zeros", T(0), panels)
 		}
 	}
+	for _, panels := range map[isa][]int{avx2: {0, 3, 4, 5, 6}, avx512: {0, 2, 3, 4, 5, 6}}[s] {
+		if !tookLine[panels] {
+			t.Errorf("%T: no row was multiplied by %d panels without zeros", T(0), panels)
+		}
+	}
 }
 
-func checkSkips[T Float](t *testing.T, s isa, rng *rand.Rand, m, n, k int, share float64, took map[int]bool) {
+func checkSkips[T Float](t *testing.T, s isa, rng *rand.Rand, m, n, k int, share float64, took, tookLine map[int]bool) {
 	t.Helper()
 	lda, ldc := k+rng.IntN(3), n+rng.IntN(3)
 	a, b, bias := newGuarded[T](max(0, (m-1)*lda+k), rng.IntN(8)), make([]T, k*n), make([]T, n)
@@ -84,10 +89,13 @@ func checkSkips[T Float](t *testing.T, s isa, rng *rand.Rand, m, n, k int, share
 		return
 	}
 	cols := skipping.mulSparse(make([]T, m*n), n, a.v, lda, min(m, manyMasks/skipping.chunks()), nil, false)
+	if m == 1 {
+		took, cols = tookLine, skipping.lineNonzeros(make([]T, n), a.v, nil, false, 0, n)
+	}
 	took[0] = took[0] || cols == 0
 	nr := 2 * lanes[T](s)
 	for j := 0; j < cols; {
-		panels := sparsePanels(s, (n-j)/nr)
+		panels := sparsePanels(s, (n-j)/nr, m)
 		took[panels] = true
 		j += panels * nr
 	}

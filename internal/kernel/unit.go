@@ -286,7 +286,7 @@ func (r *Rows[T]) Columns(j int) int {
 		return min(64, r.q-j)
 	}
 	nr := 2 * lanes[T](r.isa)
-	if panels := sparsePanels(r.isa, (r.q-j)/nr); panels > 0 {
+	if panels := sparsePanels(r.isa, (r.q-j)/nr, rowBlock); panels > 0 {
 		return panels * nr
 	}
 	return min(nr, r.q-j)

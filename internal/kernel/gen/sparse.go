@@ -31,8 +31,8 @@ type sparseShape struct {
 }
 
 var sparseShapes = map[string][]sparseShape{
-	avx512.name: {{4, 2}, {3, 2}, {2, 2}},
-	avx2.name:   {{6, 1}, {5, 1}, {4, 1}, {3, 2}},
+	avx512.name: {{4, 2}, {3, 2}, {2, 2}, {6, 1}, {5, 1}, {4, 1}, {3, 1}, {2, 1}},
+	avx2.name:   {{3, 2}, {6, 1}, {5, 1}, {4, 1}, {3, 1}},
 }
 
 // sparses writes, for each precision, the rows of B that A has a number for, and where those are.
@@ -58,7 +58,8 @@ func (s *source) sparse(v vector, rows, panels int) {
 		from, mask, index, panel = []string{"SI", "R15"}, []string{"CX", "R12"}, []string{"BX", "R13"}, panel[:4]
 	}
 	acc := func(row, i int) int { return row*vectors + i }
-	s.function(fmt.Sprintf("sparse%d%s", panels, v.typ()), "p", fmt.Sprintf("sparse%d%s adds rows of %d panels: see type sparse.", panels, v.typ(), panels))
+	name := fmt.Sprintf("sparse%dx%d%s", panels, rows, v.typ())
+	s.function(name, "p", fmt.Sprintf("%s adds rows of %d panels for %d of A: see type sparse.", name, panels, rows))
 	s.op("MOVQ", mem(sparseA, "DI"), from[0])
 	s.op("MOVQ", mem(sparseMask, "DI"), "DX")
 	s.op("MOVQ", mem(sparseC, "DI"), "AX")
