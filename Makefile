@@ -87,7 +87,7 @@ bytes:
 # that is not there is named, and what the page has of that script stays. ONLY="bam blas" runs
 # these scripts alone; what they print is in bin/bench. PYTHON and RSCRIPT say where
 # the peers are, RESULTS which page's tables: docs/benchmarks.md is of a processor with AVX-512,
-# docs/benchmarks-avx2.md of one without.
+# docs/benchmarks-zen4.md of an older one, docs/benchmarks-avx2.md of one without.
 ONLY ?=
 RESULTS ?= docs/benchmarks.md
 bench-compare:

@@ -186,7 +186,7 @@ func TestFiles(t *testing.T) {
 	if targets, err := parseTargets(string(text)); err != nil || len(targets) == 0 {
 		t.Error(len(targets), err)
 	}
-	for _, page := range []string{"benchmarks.md", "benchmarks-avx2.md"} {
+	for _, page := range []string{"benchmarks.md", "benchmarks-zen4.md", "benchmarks-avx2.md"} {
 		own, err := os.ReadFile("../../docs/" + page)
 		if err != nil {
 			t.Fatal(err)
