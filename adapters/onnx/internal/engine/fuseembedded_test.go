@@ -103,6 +103,11 @@ func TestEmbedded(t *testing.T) {
 			rows := e.node("Gather", graphtest.In(e.constant(5, 8), "codes"))
 			return e.node("Gemm", graphtest.In(e.node("Reshape", []string{rows, "flat"}), e.constant(24, 20), e.constant(20)))
 		}, []string{"Gemm"}, 20},
+		{"one embedding for all columns, with room for one", func(e *embedder) string {
+			e.AddInts("flat", 0, 24)
+			rows := e.node("Gather", graphtest.In(e.constant(30_000, 8), "codes"))
+			return e.node("Gemm", graphtest.In(e.node("Reshape", []string{rows, "flat"}), e.constant(24, 20), e.constant(20)))
+		}, []string{"Concat", "Gemm"}, 20},
 		{"a column of codes that stays one", func(e *embedder) string {
 			for name, k := range map[string]int64{"second": 1, "third": 2, "axis": 1} {
 				e.AddInts(name, k)
