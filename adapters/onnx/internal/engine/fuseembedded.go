@@ -20,14 +20,20 @@ const (
 
 // embedded has product n look up what the embeddings among its rows contribute.
 func (f *fusion) embedded(n *graph.Node) bool {
-	if _, column := n.Resolved.(operator.Column); column || operator.PiecesOf(n) != nil || operator.EmbeddedOf(n) != nil {
+	if op := n.Key(); op != "Gemm" && op != "MatMul" || operator.PiecesOf(n) != nil || operator.EmbeddedOf(n) != nil {
+		return false
+	}
+	if _, column := n.Resolved.(operator.Column); column {
+		return false
+	}
+	parts, in, gone := f.beside(n.Inputs[0])
+	if parts == nil { // most products: their weights need not be copied
 		return false
 	}
 	p := productOf(n)
 	if p == nil || p.turned() || len(p.x.Shape) != 2 || p.n < leastLookedUp {
 		return false
 	}
-	parts, in, gone := f.beside(p.x)
 	t := &operator.Embedded{}
 	var rest operator.Lookups
 	var w []float64
