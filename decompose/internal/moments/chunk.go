@@ -202,7 +202,7 @@ func (b *Chunk) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 			}
 			b.panel.store(a, c)
 		}
-		if !b.later(a) {
+		if b.stack != nil || b.panel.idle[b.panel.of[a]] {
 			if err := b.work.AddSums(b.sums(a), c); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
@@ -265,35 +265,26 @@ func (b *Chunk) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (in
 
 func (b *Chunk) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
 
-// later reports whether the sums of basis a are formed from the panel, many rows at a time.
-func (b *Chunk) later(a int) bool {
-	if b.stack != nil {
-		return false
-	}
-	c := b.panel.x[b.panel.of[a]]
-	_, dense := c.(design.Dense)
-	return dense || summedByProduct(c)
-}
-
-// summedByProduct reports whether a product with ones is the fast way to add up rows: if they are banded or sparse.
-func summedByProduct(c design.Columns) bool {
-	switch c.(type) {
-	case *design.Banded, *design.Sparse, *design.Product:
-		return true
-	}
-	return false
-}
-
 // unweighted adds row i, which has no weight and misses the panel, to those sums.
 func (b *Chunk) unweighted(x []design.Columns, i int) {
 	for a, c := range x {
-		if !b.later(a) {
+		if b.stack != nil || b.panel.idle[b.panel.of[a]] {
 			continue
 		}
 		sum := b.sums(a)
-		if s, ok := c.(*design.Sparse); ok { // of a few of many columns
-			for l, j := range s.Index[i*s.K:][:s.K] {
-				sum[j] += s.Value[i*s.K+l]
+		switch c := c.(type) { // a few of many columns
+		case *design.Sparse:
+			for l, j := range c.Index[i*c.K:][:c.K] {
+				sum[j] += c.Value[i*c.K+l]
+			}
+			continue
+		case *design.Codes:
+			if j := c.Code[i]; j >= 0 {
+				if c.Value == nil {
+					sum[j]++
+				} else {
+					sum[j] += c.Value[i]
+				}
 			}
 			continue
 		}
@@ -319,14 +310,17 @@ func (b *Chunk) flush() error {
 			c.Arrange()
 		}
 	}
-	for a, u := range p.of {
-		if !p.unit && summedByProduct(p.x[u]) {
+	if !p.unit { // else products with the responses have the sums
+		for a, u := range p.of {
+			if _, dense := p.x[u].(design.Dense); dense || p.idle[u] {
+				continue
+			}
 			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
 		}
+		p.addUp(b.sum)
 	}
-	p.addUp(b.sum)
 	p.subtract(b.shift, b.shiftR)
 	for i, q := range b.joined {
 		if own := &b.own[q.a]; q.a == q.b && own.width < own.n {

@@ -1,10 +1,6 @@
 package moments
 
-import (
-	"slices"
-
-	"github.com/pho-go/pho/design"
-)
+import "github.com/pho-go/pho/design"
 
 // together tells whether the product of two joined bases is added up with that of the first one and the
 // responses: rows of sparse columns are brought together by cells for both at once.
@@ -18,7 +14,7 @@ func together(a, b design.Columns) bool {
 }
 
 // addResponses adds the products of joined basis u with the responses, and what goes together with them. The
-// last of the responses is 1: of banded or sparse rows without weights that product is the columns' sums too.
+// last of the responses is 1: without weights that product is the columns' sums too, of dense ones about the shift.
 func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []float64, r design.Dense) error {
 	b.to, b.with = b.to[:0], b.with[:0]
 	for i, q := range b.joined {
@@ -26,7 +22,7 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 			b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
 		}
 	}
-	if !b.panel.unit || !summedByProduct(c) {
+	if !b.panel.unit {
 		b.to, b.with = append(b.to, b.rViews[u]), append(b.with, r)
 		return b.work.AddCrosses(b.to, c, b.with, w)
 	}
@@ -37,9 +33,9 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 		return err
 	}
 	b.rViews[u].Add(b.rViews[u], &b.part)
-	sums := b.sums(slices.Index(b.panel.of, u))
-	for j := range sums {
-		sums[j] += b.part.At(j, b.layout.Responses)
+	lo, hi, n := b.panel.off[u], b.panel.off[u+1], float64(b.panel.n)
+	for j := lo; j < hi; j++ {
+		b.sum[j] += b.part.At(j-lo, b.layout.Responses) + n*b.shift[j]
 	}
 	return nil
 }
