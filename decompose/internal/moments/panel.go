@@ -9,6 +9,9 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
+// meanRows is how many rows say about which numbers columns are summed: near their means is enough.
+const meanRows = 64
+
 // panel holds rows of positive weight, up to a number of them: copies, because
 // dense columns are shifted before their products are formed.
 type panel struct {
@@ -289,11 +292,11 @@ func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
 }
 
 // means writes the weighted means of the dense columns and the responses over the
-// first panelRows rows, taken about the first row so that a constant column has
+// first meanRows rows, taken about the first row so that a constant column has
 // exactly its value. Sparse columns keep 0: a shift would fill them.
 func (p *panel) means(shift, shiftR []float64) {
 	sum := 0.0
-	for _, w := range p.w[:min(p.n, panelRows)] {
+	for _, w := range p.w[:min(p.n, meanRows)] {
 		sum += w
 	}
 	for u, c := range p.x {
@@ -308,7 +311,7 @@ func (p *panel) means(shift, shiftR []float64) {
 func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
 	m := x.RawMatrix()
 	first, step := m.Data[:len(dst)], make([]float64, len(dst))
-	for i := 1; i < min(p.n, panelRows); i++ {
+	for i := 1; i < min(p.n, meanRows); i++ {
 		kernel.Sub(step, m.Data[i*m.Stride:][:len(dst)], first)
 		kernel.Axpy(dst, step, p.w[i]/sum)
 	}
