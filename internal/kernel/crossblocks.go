@@ -50,16 +50,16 @@ func crossBlocks(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 			k := min(depth, n-i)
 			block.copyB(b[i*ldb+j:], ldb, k, columns, w, i)
 			for m := 0; m < rows; m += blockRows {
-				height, from := min(blockRows, rows-m), 0
+				height, diagonal := min(blockRows, rows-m), -blockRows
 				block.copyA(a[i*lda+m:], lda, k, height)
 				if upper {
-					from = max(0, m-j)
+					diagonal = m - j
 				}
 				var next []float64
 				if m+height < rows {
 					next = a[i*lda+m+height:]
 				}
-				block.add(c[m*ldc+j:], ldc, k, height, from, columns, next, lda)
+				block.add(c[m*ldc+j:], ldc, k, height, diagonal, columns, next, lda)
 			}
 		}
 	}
@@ -90,9 +90,9 @@ func (o *copies) copyA(a []float64, lda, k, columns int) {
 	}
 }
 
-// add adds what the copies make, over k rows, to rows rows of c: to its columns up to columns, without
-// tiles before column from. Meanwhile rows of next, the block of A that is copied next, are fetched.
-func (o *copies) add(c []float64, ldc, k, rows, from, columns int, next []float64, lda int) {
+// add adds what the copies make, over k rows, to rows rows of c: to its columns up to columns, in row i without
+// tiles before column diagonal + i. Meanwhile rows of next, the block of A that is copied next, are fetched.
+func (o *copies) add(c []float64, ldc, k, rows, diagonal, columns int, next []float64, lda int) {
 	const size = 8
 	nr := 2 * lanes[float64](o.isa)
 	t := tile{
@@ -103,7 +103,7 @@ func (o *copies) add(c []float64, ldc, k, rows, from, columns int, next []float6
 	for m := 0; m < rows; m += int(t.rows) {
 		h := o.height(rows - m)
 		t.a, t.ks, t.rows = at(o.a, m*o.depth), uintptr(h*size), uintptr(h)
-		for l := from / nr * nr; l < columns; l += nr {
+		for l := max(0, diagonal+m) / nr * nr; l < columns; l += nr {
 			t.b, t.cols = at(o.b, l*o.depth), uintptr(min(nr, columns-l))
 			t.c = at(c, m*ldc+l)
 			t.x = t.c
