@@ -65,7 +65,7 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 // product. The number of rows in a panel changes no bit. Large products go by blocks, with memory
 // that they share.
 func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
-	if inBlocks(p, q, n) {
+	if inBlocks(p, q, n, lda) {
 		crossBlocks(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
 	} else if w == nil && q%(2*lanes[float64](s)) == 0 { // nothing is packed
 		crossTiles(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, nil)
@@ -76,13 +76,17 @@ func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []floa
 	}
 }
 
+// crossRows are how many rows pass by at a time, unless they are copied: half as many as a panel of a product
+// of weights has, for here the columns of A come from as many lines of the cache.
+const crossRows = kBlock / 2
+
 func crossSmall(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
 	var buf [kBlock/4*2*8 + 8]float64
 	crossPanels(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, scratch[float64](buf[:]))
 }
 
 func crossLarge(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
-	var buf [largePanel + 8]float64
+	var buf [crossRows*2*8 + 8]float64
 	crossPanels(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, scratch[float64](buf[:]))
 }
 
@@ -101,7 +105,7 @@ func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float6
 	const size = 8
 	nr := 2 * lanes[float64](s)
 	t := tile{rs: size, ks: uintptr(lda) * size, cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
-	block := kBlock
+	block := crossRows
 	if panel != nil {
 		block = len(panel) / nr
 	}

@@ -61,7 +61,7 @@ func TestCrossIsInBlocks(t *testing.T) {
 	eachISA(t, func(t *testing.T, s isa) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		const n, p, q = 300, 400, 100
-		if !inBlocks(p, q, n) {
+		if !inBlocks(p, q, n, p) {
 			t.Fatal("such a product is to go by blocks")
 		}
 		checkCross(t, s, rng, n, p, q, false)
