@@ -60,11 +60,18 @@ type pack struct {
 	ds   uintptr // bytes between rows of dst; 0: one follows the other
 }
 
+// pageOfLines is how far apart in memory the same lines of the first cache are, eight or a few more of them: more rows of
+// A that lie so far apart would drive each other out.
+const pageOfLines = 4096
+
 // tileColumn computes m rows of a column of tiles. t is what the first tile needs, except
 // its number of rows. Meanwhile some of what is ahead is fetched; that may be nil.
 func tileColumn[T Float](s isa, t tile, m int, meanwhile *ahead) {
 	for {
 		h := s.height(m)
+		if t.rs%pageOfLines == 0 {
+			h = min(h, 8)
+		}
 		t.rows, t.ahead = uintptr(h), 0
 		if h >= fetchingHeight {
 			t.ahead, t.by = meanwhile.take(t.k), 64
