@@ -62,6 +62,11 @@ func (m *margin) eval(r *tensorproduct.Rows, term string, b *data.Batch) (*tenso
 	}); ok && banded.Band(r.First, r.Value, x) {
 		return r, nil
 	}
+	if w, ok := m.spline.(wholeRows); ok {
+		clear(r.First)
+		w.Evaluate(r.Value, r.Width, x)
+		return r, nil
+	}
 	for i, v := range x {
 		r.First[i] = int32(m.spline.Row(r.Value[i*r.Width:(i+1)*r.Width], v))
 	}

@@ -79,8 +79,8 @@ func (t *SmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
 	}
-	if p, ok := t.basis.(thinPlate); ok {
-		return t.evalThinPlate(dst, b, p)
+	if w, ok := t.basis.(wholeRows); ok {
+		return t.evalWhole(dst, b, w)
 	}
 	w := t.basis.Width()
 	scratch := make([]float64, w)
@@ -106,14 +106,19 @@ func (t *SmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	})
 }
 
-// evalThinPlate is Eval of a basis whose rows are full: all of them, then times by.
-func (t *SmoothTerm) evalThinPlate(dst *mat.Dense, b *data.Batch, p thinPlate) error {
+// wholeRows is a basis whose functions are other than 0 nearly everywhere: it writes its rows at several x.
+type wholeRows interface {
+	Evaluate(dst []float64, stride int, x []float64)
+}
+
+// evalWhole is Eval of a basis whose rows are full: all of them, then times by.
+func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error {
 	x, factors, err := t.values(b)
 	if err != nil {
 		return err
 	}
 	raw := dst.RawMatrix()
-	p.Evaluate(raw.Data, raw.Stride, x)
+	w.Evaluate(raw.Data, raw.Stride, x)
 	for i, by := range factors {
 		row := dst.RawRowView(i)
 		if by == 0 { // nothing times 0 is infinite

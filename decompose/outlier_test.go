@@ -85,8 +85,11 @@ func TestOneOutlier(t *testing.T) {
 				t.Fatal(err)
 			}
 			tolerance := 1e-7
-			if c.BS == "cc" { // knots 1e9 apart: mgcv's own system of second derivatives
+			switch c.BS {
+			case "cc": // knots 1e9 apart: mgcv's own system of second derivatives
 				tolerance = 1e-5
+			case "cr", "cs": // mgcv takes differences of numbers of 1e9 next to such a knot (basis/internal/cubic has a test)
+				tolerance = 1e-6
 			}
 			for _, at := range c.At {
 				tolerance := tolerance

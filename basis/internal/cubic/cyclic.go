@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,7 +16,8 @@ type Cyclic struct {
 	knots []float64
 	f     *mat.Dense // (k-1) x (k-1)
 	d     *mat.Dense // the differences D of F = B^-1 D
-	scale float64    // intervals per unit of x
+	count *knot.Breaks
+	rows  rows
 }
 
 // NewCyclic makes the basis on k >= 4 increasing knots, the first and the last of which
@@ -31,7 +31,7 @@ func NewCyclic(knots []float64) (*Cyclic, error) {
 		return nil, err
 	}
 	b, d := cyclicSystem(knots)
-	c := &Cyclic{knots: knots, f: new(mat.Dense), d: d, scale: float64(n) / (knots[n] - knots[0])}
+	c := &Cyclic{knots: knots, f: new(mat.Dense), d: d, count: knot.NewBreaks(knots)}
 	if err := c.f.Solve(b, d); err != nil {
 		var near mat.Condition
 		if !errors.As(err, &near) || math.IsInf(float64(near), 0) {
@@ -43,6 +43,7 @@ func NewCyclic(knots []float64) (*Cyclic, error) {
 			return nil, knot.ErrScale
 		}
 	}
+	c.rows = newRows(n, knots, func(i int) []float64 { return c.f.RawRowView(i % n) })
 	return c, nil
 }
 
@@ -80,43 +81,28 @@ func (c *Cyclic) Width() int { return len(c.knots) - 1 }
 // Knots are in the basis' own memory, both ends of the period among them.
 func (c *Cyclic) Knots() []float64 { return c.knots }
 
-// Row writes all k-1 values at x (Wood 2017, 5.3.2).
-func (c *Cyclic) Row(out []float64, x float64) int {
+// Evaluate writes all k-1 values at each x to rows of dst that are stride apart (Wood 2017, 5.3.2).
+func (c *Cyclic) Evaluate(dst []float64, stride int, x []float64) {
+	c.rows.evaluate(dst, stride, x, c.place)
+}
+
+// place finds the interval of x, and where x is in it.
+func (c *Cyclic) place(x float64) (j, next int, below, above float64) {
 	t, n := c.knots, len(c.knots)-1
 	x = knot.Wrap(x, t[0], t[n])
-	j := c.interval(x)
-	next := j + 1
-	if next == n {
+	j = c.interval(x)
+	if next = j + 1; next == n {
 		next = 0
 	}
-	h, below, above := t[j+1]-t[j], x-t[j], t[j+1]-x
-	lower := above * (above*above/h - h) / 6
-	upper := below * (below*below/h - h) / 6
-	f0, f1 := c.f.RawRowView(j), c.f.RawRowView(next)
-	out, f0, f1 = out[:n], f0[:n], f1[:n]
-	for l := range out {
-		out[l] = lower*f0[l] + upper*f1[l]
-	}
-	out[j] += above / h
-	out[next] += below / h
+	return j, next, x - t[j], t[j+1] - x
+}
+
+// Row writes all k-1 values at x.
+func (c *Cyclic) Row(out []float64, x float64) int {
+	c.Evaluate(out, len(c.knots)-1, []float64{x})
 	return 0
 }
 
 // interval finds j with knots[j] <= x < knots[j+1] for x within the period, of which
-// the end belongs to the last: near where it would be on equispaced knots, or by
-// halves.
-func (c *Cyclic) interval(x float64) int {
-	t, n := c.knots, len(c.knots)-1
-	j := min(max(int((x-t[0])*c.scale), 0), n-1)
-	for range 2 {
-		switch {
-		case j > 0 && x < t[j]:
-			j--
-		case j < n-1 && x >= t[j+1]:
-			j++
-		default:
-			return j
-		}
-	}
-	return sort.Search(n-1, func(i int) bool { return x < t[i+1] })
-}
+// the end belongs to the last.
+func (c *Cyclic) interval(x float64) int { return min(max(c.count.Count(x), 1), len(c.knots)-1) - 1 }

@@ -5,7 +5,6 @@ package cubic
 
 import (
 	"fmt"
-	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,6 +16,8 @@ import (
 type Natural struct {
 	knots []float64
 	f     [][]float64 // F, k x k; rows 0 and k-1 are 0
+	count *knot.Breaks
+	rows  rows
 }
 
 // NewNatural makes the basis on k >= 3 increasing knots. It keeps the slice.
@@ -27,7 +28,7 @@ func NewNatural(knots []float64) (*Natural, error) {
 	if err := knot.Check(knots); err != nil {
 		return nil, err
 	}
-	c := &Natural{knots: knots, f: secondDerivatives(knots)}
+	c := &Natural{knots: knots, f: secondDerivatives(knots), count: knot.NewBreaks(knots)}
 	for _, row := range c.f {
 		for _, v := range row {
 			if !knot.Finite(v) {
@@ -35,6 +36,7 @@ func NewNatural(knots []float64) (*Natural, error) {
 			}
 		}
 	}
+	c.rows = newRows(len(knots), knots, func(i int) []float64 { return c.f[i] })
 	return c, nil
 }
 
@@ -105,11 +107,29 @@ func (c *Natural) Width() int { return len(c.knots) }
 // Knots are in the basis' own memory.
 func (c *Natural) Knots() []float64 { return c.knots }
 
-// Row writes all k values at x (Wood 2017, table 5.1; outside the knots the
-// tangent at the nearest one).
-func (c *Natural) Row(out []float64, x float64) int {
+// Evaluate writes all k values at each x to rows of dst that are stride apart (Wood 2017, table 5.1; outside the
+// knots the tangent at the nearest one).
+func (c *Natural) Evaluate(dst []float64, stride int, x []float64) {
+	c.rows.evaluate(dst, stride, x, c.place)
+	lo, hi := c.knots[0], c.knots[len(c.knots)-1]
+	for i, v := range x {
+		if v < lo || v > hi {
+			c.tangent(dst[i*stride:][:len(c.knots)], v)
+		}
+	}
+}
+
+// place finds the interval of x, and where x is in it; one outside is taken to the nearest knot.
+func (c *Natural) place(x float64) (j, next int, below, above float64) {
 	t, last := c.knots, len(c.knots)-1
-	out = out[:last+1]
+	x = min(max(x, t[0]), t[last])
+	j = min(max(c.count.Count(x), 1), last) - 1
+	return j, j + 1, x - t[j], t[j+1] - x
+}
+
+// tangent writes the values at an x outside.
+func (c *Natural) tangent(out []float64, x float64) {
+	t, last := c.knots, len(c.knots)-1
 	if x < t[0] {
 		d, h := x-t[0], t[1]-t[0]
 		for l, v := range c.f[1] {
@@ -117,26 +137,18 @@ func (c *Natural) Row(out []float64, x float64) int {
 		}
 		out[0] += 1 - d/h
 		out[1] += d / h
-		return 0
+		return
 	}
-	if x > t[last] {
-		d, h := x-t[last], t[last]-t[last-1]
-		for l, v := range c.f[last-1] {
-			out[l] = d * h / 6 * v
-		}
-		out[last-1] -= d / h
-		out[last] += 1 + d/h
-		return 0
+	d, h := x-t[last], t[last]-t[last-1]
+	for l, v := range c.f[last-1] {
+		out[l] = d * h / 6 * v
 	}
-	j := sort.Search(last-1, func(i int) bool { return x < t[i+1] })
-	h, below, above := t[j+1]-t[j], x-t[j], t[j+1]-x
-	lower := above * (above*above/h - h) / 6
-	upper := below * (below*below/h - h) / 6
-	f0, f1 := c.f[j][:len(out)], c.f[j+1][:len(out)]
-	for l := range out {
-		out[l] = lower*f0[l] + upper*f1[l]
-	}
-	out[j] += above / h
-	out[j+1] += below / h
+	out[last-1] -= d / h
+	out[last] += 1 + d/h
+}
+
+// Row writes all k values at x.
+func (c *Natural) Row(out []float64, x float64) int {
+	c.Evaluate(out, len(c.knots), []float64{x})
 	return 0
 }

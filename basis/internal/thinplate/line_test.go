@@ -6,11 +6,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/basis/internal/eigen"
@@ -198,25 +196,4 @@ func TestTableIsTheSum(t *testing.T) {
 			t.Errorf("%s: errors of %.1f eps, of the sum %.1f eps", name, worst/eps, before/eps)
 		}
 	}
-}
-
-// TestPiecesAreFound, whatever the breaks and the value.
-func TestPiecesAreFound(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		number := rapid.OneOf(rapid.Float64Range(-1, 1), rapid.Float64Range(-1e308, 1e308), rapid.Float64Range(1, 1+1e-14), rapid.SampledFrom([]float64{0, 5e-324, -5e-324, 1e-310, math.MaxFloat64, -math.MaxFloat64}))
-		breaks := rapid.SliceOfNDistinct(number, 2, 200, rapid.ID).Draw(rt, "breaks")
-		slices.Sort(breaks)
-		p := &piecewise{breaks: slices.Compact(breaks)}
-		p.makeBuckets()
-		for _, x := range append(rapid.SliceOfN(number, 1, 20).Draw(rt, "x"), p.breaks...) {
-			for _, x := range []float64{x, math.Nextafter(x, math.Inf(-1)), math.Nextafter(x, math.Inf(1))} {
-				if math.IsInf(x, 0) {
-					continue
-				}
-				if got, want := p.find(x), sort.Search(len(p.breaks), func(i int) bool { return p.breaks[i] > x }); got != want {
-					rt.Fatalf("%v is in piece %d of %v, not %d", x, want, p.breaks, got)
-				}
-			}
-		}
-	})
 }
