@@ -32,7 +32,7 @@ func newRows(width int, knots []float64, f func(i int) []float64) rows {
 // evaluate writes the rows at x to rows of dst that are stride apart. place gives, for an x, the j, the j + 1
 // among the columns, and the distances.
 func (r *rows) evaluate(dst []float64, stride int, x []float64, place func(x float64) (j, next int, below, above float64)) {
-	const block = 64
+	const block = 32 // its memory is cleared first, for one row, too
 	var first [block]int32
 	var weight [block * kernel.Band]float64
 	var side [block]struct {
