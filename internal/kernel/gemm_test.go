@@ -350,3 +350,31 @@ func negativeZero[T Float](t *testing.T, s isa, minus T) {
 	packWeights(s, k, n, b, false).mul(c, n, a, k, m, bias, false, nil)
 	compare(t, fmt.Sprintf("%v %T", s, minus), c, n, wantMul(s, a, k, b, bias, m, n, k, 1, false), m, n)
 }
+
+// Rows of A that share lines of the cache are taken fewer at a time: the bits are those of rows next to each other.
+func TestMulRowsThatShareLines(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		sharedLines[float64](t, s)
+		sharedLines[float32](t, s)
+	})
+}
+
+func sharedLines[T Float](t *testing.T, s isa) {
+	t.Helper()
+	const k, n = 21, 35
+	rng := rand.New(rand.NewPCG(2, 12))
+	b := make([]T, k*n)
+	awkward(rng, b, false)
+	w, lda := packWeights(s, k, n, b, false), pageOfLines/sizeOf[T]()
+	for _, m := range []int{1, 7, 8, 11, 12, 13, 20, 37} {
+		apart, near := make([]T, m*lda), make([]T, m*k)
+		for i := range m {
+			awkward(rng, near[i*k:][:k], false)
+			copy(apart[i*lda:], near[i*k:][:k])
+		}
+		got, want := make([]T, m*n), make([]T, m*n)
+		w.mul(got, n, apart, lda, m, nil, false, nil)
+		w.mul(want, n, near, k, m, nil, false, nil)
+		sameBits(t, fmt.Sprintf("%v, %d rows", s, m), got, want)
+	}
+}
