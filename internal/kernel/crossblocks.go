@@ -13,8 +13,11 @@ const (
 // inBlocks tells whether A and B are copied by blocks. Else A passes by once for each tile's columns
 // of B: too much for the second cache, from pages of memory that are too many, or that share lines of the cache.
 func inBlocks(p, q, n, lda int) bool {
-	const held, lines = 1 << 15, 512 // numbers of A that the caches hold, and how far apart share lines
-	return (min(n, crossRows)*p > held || min(n, crossRows)*p > held/2 && lda%lines == 0) && q >= 64
+	held := 1 << 15 // numbers of A that the caches hold
+	if lda*8%pageOfLines == 0 {
+		held /= 2
+	}
+	return min(n, crossRows)*p > held && q >= 64
 }
 
 // blockMemory is memory for copies, between products.

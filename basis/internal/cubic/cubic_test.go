@@ -67,7 +67,7 @@ func TestCyclicInterval(t *testing.T) {
 				x = knots[i]
 			}
 			want := sort.Search(n-1, func(i int) bool { return x < knots[i+1] })
-			if got := c.interval(x); got != want {
+			if got := c.breaks.Interval(x); got != want {
 				t.Fatalf("x %v is in interval %d of %v, got %d", x, want, knots, got)
 			}
 		}

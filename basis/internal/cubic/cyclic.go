@@ -13,11 +13,11 @@ import (
 // Cyclic evaluates a cyclic cubic spline from its values at all knots but the
 // last: with delta = F a its second derivatives there.
 type Cyclic struct {
-	knots []float64
-	f     *mat.Dense // (k-1) x (k-1)
-	d     *mat.Dense // the differences D of F = B^-1 D
-	count *knot.Breaks
-	rows  rows
+	knots  []float64
+	f      *mat.Dense // (k-1) x (k-1)
+	d      *mat.Dense // the differences D of F = B^-1 D
+	breaks *knot.Breaks
+	rows   rows
 }
 
 // NewCyclic makes the basis on k >= 4 increasing knots, the first and the last of which
@@ -31,7 +31,7 @@ func NewCyclic(knots []float64) (*Cyclic, error) {
 		return nil, err
 	}
 	b, d := cyclicSystem(knots)
-	c := &Cyclic{knots: knots, f: new(mat.Dense), d: d, count: knot.NewBreaks(knots)}
+	c := &Cyclic{knots: knots, f: new(mat.Dense), d: d, breaks: knot.NewBreaks(knots)}
 	if err := c.f.Solve(b, d); err != nil {
 		var near mat.Condition
 		if !errors.As(err, &near) || math.IsInf(float64(near), 0) {
@@ -90,7 +90,7 @@ func (c *Cyclic) Evaluate(dst []float64, stride int, x []float64) {
 func (c *Cyclic) place(x float64) (j, next int, below, above float64) {
 	t, n := c.knots, len(c.knots)-1
 	x = knot.Wrap(x, t[0], t[n])
-	j = c.interval(x)
+	j = c.breaks.Interval(x)
 	if next = j + 1; next == n {
 		next = 0
 	}
@@ -102,7 +102,3 @@ func (c *Cyclic) Row(out []float64, x float64) int {
 	c.Evaluate(out, len(c.knots)-1, []float64{x})
 	return 0
 }
-
-// interval finds j with knots[j] <= x < knots[j+1] for x within the period, of which
-// the end belongs to the last.
-func (c *Cyclic) interval(x float64) int { return min(max(c.count.Count(x), 1), len(c.knots)-1) - 1 }

@@ -14,10 +14,10 @@ import (
 // Natural evaluates a natural cubic spline from its values at the knots: with
 // delta = F a its second derivatives there.
 type Natural struct {
-	knots []float64
-	f     [][]float64 // F, k x k; rows 0 and k-1 are 0
-	count *knot.Breaks
-	rows  rows
+	knots  []float64
+	f      [][]float64 // F, k x k; rows 0 and k-1 are 0
+	breaks *knot.Breaks
+	rows   rows
 }
 
 // NewNatural makes the basis on k >= 3 increasing knots. It keeps the slice.
@@ -28,7 +28,7 @@ func NewNatural(knots []float64) (*Natural, error) {
 	if err := knot.Check(knots); err != nil {
 		return nil, err
 	}
-	c := &Natural{knots: knots, f: secondDerivatives(knots), count: knot.NewBreaks(knots)}
+	c := &Natural{knots: knots, f: secondDerivatives(knots), breaks: knot.NewBreaks(knots)}
 	for _, row := range c.f {
 		for _, v := range row {
 			if !knot.Finite(v) {
@@ -123,7 +123,7 @@ func (c *Natural) Evaluate(dst []float64, stride int, x []float64) {
 func (c *Natural) place(x float64) (j, next int, below, above float64) {
 	t, last := c.knots, len(c.knots)-1
 	x = min(max(x, t[0]), t[last])
-	j = min(max(c.count.Count(x), 1), last) - 1
+	j = c.breaks.Interval(x)
 	return j, j + 1, x - t[j], t[j+1] - x
 }
 

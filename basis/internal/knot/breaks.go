@@ -65,6 +65,9 @@ func (b *Breaks) Count(x float64) int {
 	return lo + atMost(at[0], x) + atMost(at[1], x) + atMost(at[2], x) + atMost(at[3], x)
 }
 
+// Interval is the number j of breaks j and j + 1 that x is between; of an x beyond all, or NaN, the first or the last.
+func (b *Breaks) Interval(x float64) int { return min(max(b.Count(x), 1), b.n-1) - 1 }
+
 // atMost is 1 if a <= b, else 0.
 func atMost(a, b float64) (one int) {
 	if a <= b {

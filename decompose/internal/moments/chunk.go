@@ -202,7 +202,7 @@ func (b *Chunk) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 			}
 			b.panel.store(a, c)
 		}
-		if b.stack != nil || b.panel.idle[b.panel.of[a]] {
+		if b.summedAtOnce(a) {
 			if err := b.work.AddSums(b.sums(a), c); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
@@ -265,10 +265,13 @@ func (b *Chunk) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (in
 
 func (b *Chunk) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
 
+// summedAtOnce reports whether Add adds up basis a's columns, which no panel does: of a stack, or in no predictor.
+func (b *Chunk) summedAtOnce(a int) bool { return b.stack != nil || b.panel.idle[b.panel.of[a]] }
+
 // unweighted adds row i, which has no weight and misses the panel, to those sums.
 func (b *Chunk) unweighted(x []design.Columns, i int) {
 	for a, c := range x {
-		if b.stack != nil || b.panel.idle[b.panel.of[a]] {
+		if b.summedAtOnce(a) {
 			continue
 		}
 		sum := b.sums(a)
