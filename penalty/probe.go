@@ -61,40 +61,55 @@ func (c *criterion) changeAlone(p *point, i int, rho float64) (change, rounding 
 }
 
 // keepAlone notes, of a point that was evaluated with derivatives, what changeAlone needs; for
-// parameters of penalties that overlap with others, or of very many columns, it notes
-// nothing.
+// parameters of penalties that overlap with others, are on eliminated columns or of very many columns,
+// it notes nothing.
 func (c *criterion) keepAlone(p *point) {
-	if c.kind != REML || c.m == nil || p.grad == nil || !finite(p.objective) {
+	m := c.m
+	if c.schur != nil {
+		m = c.schur.left.m
+	}
+	if c.kind != REML || m == nil || p.grad == nil || !finite(p.objective) {
 		return
 	}
 	p.alone = make([]*alone, c.params)
 	for i := range p.alone {
 		if n := int(c.ranks[i]); n > 0 && n <= max(50, c.q/4) && c.apart(i) {
-			p.alone[i] = c.aloneOf(i, n)
+			p.alone[i] = c.aloneOf(m, i, n)
 		}
 	}
 }
 
-// apart tells whether no penalty of parameter i has a block in common with others.
+// apart tells whether no penalty of parameter i has a block in common with others, or is on eliminated columns.
 func (c *criterion) apart(i int) bool {
 	for j, of := range c.set {
-		if of == i && len(c.blocks[c.penalties[j].block].penalties) > 1 {
+		if of == i && (len(c.blocks[c.penalties[j].block].penalties) > 1 || c.rowInMiddle(j) < 0) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *criterion) aloneOf(i, n int) *alone {
+// rowInMiddle is the first row of penalty j in M, which of a criterion with eliminated columns is that of
+// the columns left; -1 on the former.
+func (c *criterion) rowInMiddle(j int) int {
+	if c.schur == nil {
+		return c.penalties[j].lo
+	}
+	if k := c.schur.leftOf[j]; k >= 0 {
+		return c.schur.left.penalties[k].lo
+	}
+	return -1
+}
+
+func (c *criterion) aloneOf(m *mat.Dense, i, n int) *alone {
 	at := &alone{left: mat.NewSymDense(n, nil), g: make([][]float64, len(c.at))}
 	var rows []int // of M
 	for j, of := range c.set {
 		if of != i {
 			continue
 		}
-		pen := &c.penalties[j]
-		for r := range pen.rank {
-			rows = append(rows, pen.lo+r)
+		for r := range c.penalties[j].rank {
+			rows = append(rows, c.rowInMiddle(j)+r)
 		}
 		for r := range c.at {
 			at.g[r] = append(at.g[r], c.part(c.at[r].g, j)...)
@@ -102,7 +117,7 @@ func (c *criterion) aloneOf(i, n int) *alone {
 	}
 	for a, row := range rows {
 		for b := a; b < n; b++ {
-			v := -c.m.At(row, rows[b])
+			v := -m.At(row, rows[b])
 			if a == b {
 				v++
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,13 +17,19 @@ func TestChangeAlone(t *testing.T) {
 	linked, _, _, _ := randomProblem(5, 200, false, true)
 	linked.Terms[1].Link, linked.Terms[3].Link = []string{"one"}, []string{"one"}
 	several := severalResponses(6)
-	for name, p := range map[string]*Problem{"single": single, "linked": linked, "several": several} {
+	levels := levelledProblems[slices.IndexFunc(levelledProblems, func(l levelled) bool { return l.name == "three responses" })]
+	eliminated := levels.problem(sequence(levels.levels))
+	eliminated.Terms[3].S = eliminated.Terms[3].S[:1] // no overlap
+	for name, p := range map[string]*Problem{"single": single, "linked": linked, "several": several, "eliminated": eliminated} {
 		for _, o := range []Options{{Gamma: 1}, {Gamma: 1.4}, {Gamma: 1, Scale: 0.8}} {
 			opts, err := o.withDefaults()
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := mustCriterion(t, p, &opts)
+			if name == "eliminated" {
+				c = mustEliminate(t, p, &opts)
+			}
 			s := newSearch(c, 1e-9, make([]bool, len(c.penalties)))
 			known := 0
 			for i := range c.params {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // schur is what a criterion has in place of a matrix of all coordinates if some were
@@ -45,7 +46,7 @@ type schur struct {
 	factor   []float64     // L of each group, as gram is stored
 	lower    [][]float64   // L^-1 X_f'Wz, by response
 	logDet   float64       // log|A_f|
-	lasting  bool          // factor, lower, Y and T without penalties are what they always are: nothing eliminated has a penalty
+	reduced  []float64     // the R for which factor, logDet, lower, Y and T without penalties are there; nil: for none
 	below    *mat.SymDense // T^-1, in the coordinates of left's overlaps; made by invert
 	expanded bool          // what follows was made after that
 	inverse  []float64     // A_g^-1
@@ -252,7 +253,7 @@ func (e *schur) setRho(rho []float64) {
 // solve is criterion.solve.
 func (e *schur) solve(c *criterion, rho []float64) (logDet float64, ok bool) {
 	e.setRho(rho)
-	if !e.lasting && !e.reduce() {
+	if !e.reduce() {
 		return 0, false
 	}
 	own, ok := e.left.solve(e.rho)
@@ -274,9 +275,13 @@ func (e *schur) solve(c *criterion, rho []float64) (logDet float64, ok bool) {
 	return logDet, finite(logDet)
 }
 
-// reduce sets what left is without its penalties, at the roots at hand.
-func (e *schur) reduce() bool {
-	var ok bool
+// reduce sets what left is without its penalties, at the roots at hand, unless it is that: only penalties of
+// eliminated columns change it.
+func (e *schur) reduce() (ok bool) {
+	if e.reduced != nil && slices.Equal(e.reduced, e.root) {
+		return true
+	}
+	e.reduced = nil
 	if e.logDet, ok = e.factorize(); !ok {
 		return false
 	}
@@ -290,7 +295,7 @@ func (e *schur) reduce() bool {
 			kernel.Axpy(cross, e.y[i*e.q:(i+1)*e.q], -v)
 		}
 	}
-	e.lasting = !e.penalised()
+	e.reduced = slices.Clone(e.root)
 	return true
 }
 
@@ -301,12 +306,9 @@ func (e *schur) penalised() bool {
 
 // subtractGram sets dst = base - y'y, y of n rows.
 func subtractGram(dst, base *mat.SymDense, y []float64, n int) {
-	dst.CopySym(base)
-	q, raw, minus := dst.SymmetricDim(), dst.RawSymmetric(), make([]float64, n)
-	for i := range minus {
-		minus[i] = -1
-	}
-	kernel.AddCross(raw.Data, raw.Stride, y, q, q, y, q, q, n, minus)
+	linalg.CopyTriangle(dst, base)
+	x := mat.NewDense(n, dst.SymmetricDim(), y)
+	linalg.SubtractSymmetric(dst, x, x)
 }
 
 // residualSum is criterion.residualSum: products about the means are those of the groups

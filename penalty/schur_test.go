@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +149,41 @@ func denseFit(t *testing.T, p *Problem, o Options) *Fit {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// mustEliminate is the criterion of p with eliminated columns.
+func mustEliminate(t *testing.T, p *Problem, o *Options) *criterion {
+	t.Helper()
+	_, _, live := p.given()
+	c := newSchur(t.Context(), p, live, o)
+	if c == nil {
+		t.Fatal("no columns are eliminated")
+	}
+	return c
+}
+
+// What an evaluation says does not depend on those before it, of which some leave the penalties of eliminated
+// columns as they are, others the rest.
+func TestEliminationForgets(t *testing.T) {
+	for _, l := range levelledProblems {
+		p := l.problem(sequence(l.levels))
+		o, err := (&Options{}).withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := mustEliminate(t, p, &o)
+		rng, rho := rand.New(rand.NewPCG(1, 2)), make([]float64, used.params)
+		for range 12 {
+			if len(rho) > 0 {
+				rho[rng.IntN(len(rho))] = []float64{-4, 0, 4, 800}[rng.IntN(4)]
+			}
+			derivatives := rng.IntN(2) == 0
+			got, want := used.eval(rho, derivatives), mustEliminate(t, p, &o).eval(rho, derivatives)
+			if got.objective != want.objective || got.rp != want.rp || got.edf != want.edf || !slices.Equal(got.grad, want.grad) {
+				t.Fatalf("%s, log lambda %v: %v after other evaluations, %v at first", l.name, rho, got.objective, want.objective)
+			}
+		}
+	}
 }
 
 // eliminates tells whether Select eliminates columns of p.

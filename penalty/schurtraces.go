@@ -57,8 +57,7 @@ func (e *schur) timesInverse() {
 // weightedGram sets dst = x'diag(w) x, w >= 0.
 func weightedGram(dst *mat.SymDense, x, w []float64) {
 	dst.Zero()
-	q, raw := dst.SymmetricDim(), dst.RawSymmetric()
-	kernel.AddCross(raw.Data, raw.Stride, x, q, q, x, q, q, len(w), w)
+	linalg.AddWeightedGram(dst, mat.NewDense(len(w), dst.SymmetricDim(), x), w)
 }
 
 // intoInner multiplies x, n x q by rows, by what takes coordinates of the overlaps to
@@ -181,14 +180,14 @@ func (e *schur) bilinear(x, y []float64, j, l int) float64 {
 		m := hi - lo
 		sum += e.root[at] * x[i] * dot(e.inverse[e.at[g]+(at-lo)*m:][:m], e.of[lo:hi])
 	}
-	return sum + dot(e.along(e.pt, x, j), e.along(e.p, y, l))
+	return sum + dot(e.along(e.pt, 0, e.q, x, j), e.along(e.p, 0, e.q, y, l))
 }
 
-// along is m'R_j x, m being P or Q.
-func (e *schur) along(m, x []float64, j int) []float64 {
-	sum := make([]float64, e.q)
+// along is m'R_j x, m being columns lo to hi-1 of P or Q.
+func (e *schur) along(m []float64, lo, hi int, x []float64, j int) []float64 {
+	sum := make([]float64, hi-lo)
 	for i, at := range e.members[j] {
-		kernel.Axpy(sum, m[at*e.q:(at+1)*e.q], e.root[at]*x[i])
+		kernel.Axpy(sum, m[at*e.q+lo:at*e.q+hi], e.root[at]*x[i])
 	}
 	return sum
 }
@@ -196,16 +195,15 @@ func (e *schur) along(m, x []float64, j int) []float64 {
 // bilinearWithLeft is bilinear of an eliminated penalty j and one of left's.
 func (e *schur) bilinearWithLeft(x, y []float64, j, k int) float64 {
 	pen := &e.left.penalties[k]
-	lo := e.left.blocks[pen.block].lo
+	block := &e.left.blocks[pen.block]
 	diag, root := e.left.scaledRoot(k, e.rho)
-	along, sum := e.along(e.pt, x, j), 0.0
+	along, sum := e.along(e.pt, block.lo, block.lo+block.dim, x, j), 0.0
 	for i, v := range y {
 		if diag != nil {
-			sum -= along[lo+i] * diag[i] * v
+			sum -= along[i] * diag[i] * v
 			continue
 		}
-		row := root.RawRowView(i)
-		sum -= v * dot(row, along[lo:lo+len(row)])
+		sum -= v * dot(root.RawRowView(i), along)
 	}
 	return sum
 }

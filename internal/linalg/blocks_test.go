@@ -173,6 +173,17 @@ func TestSymmetricProducts(t *testing.T) {
 		SubtractSymmetric(got, x, x)
 		upperEqual(t, "less x'x", got, s)
 
+		w := make([]float64, 30)
+		for i := range w {
+			w[i] = float64(i%4) / 2
+		}
+		var wx mat.Dense
+		wx.Mul(mat.NewDiagDense(30, w), x)
+		xx.Mul(x.T(), &wx)
+		want.Add(s, &xx)
+		AddWeightedGram(got, x, w)
+		upperEqual(t, "x'wx", got, &want)
+
 		lower := random(n, n, 2)
 		for i := range n {
 			clear(lower.RawRowView(i)[i+1:])

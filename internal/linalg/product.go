@@ -116,6 +116,9 @@ func AddGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 0) }
 // AddLowerGram adds x'x to s for an x (n x n) that is zero above the diagonal.
 func AddLowerGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 1) }
 
+// AddWeightedGram adds x'diag(w)x to s; w has a number for each row of x.
+func AddWeightedGram(s *mat.SymDense, x *mat.Dense, w []float64) { addSymmetric(s, x, x, w, 0) }
+
 // AddSymmetric adds x'y, which is symmetric, to s; x and y are m x n by rows.
 func AddSymmetric(s *mat.SymDense, x, y *mat.Dense) { addSymmetric(s, x, y, nil, 0) }
 

@@ -6,9 +6,14 @@ import "github.com/pho-go/pho/design"
 // responses: rows of sparse columns are brought together by cells for both at once.
 func together(a, b design.Columns) bool {
 	_, dense := b.(design.Dense)
+	return dense && inCells(a)
+}
+
+// inCells tells whether rows of such columns are brought together by cells.
+func inCells(a design.Columns) bool {
 	switch a.(type) {
 	case *design.Sparse, *design.Product:
-		return dense
+		return true
 	}
 	return false
 }
@@ -17,9 +22,11 @@ func together(a, b design.Columns) bool {
 // last of the responses is 1: without weights that product is the columns' sums too, of dense ones about the shift.
 func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []float64, r design.Dense) error {
 	b.to, b.with = b.to[:0], b.with[:0]
-	for i, q := range b.joined {
-		if q.a == u && together(c, x[q.b]) {
-			b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
+	if inCells(c) {
+		for i, q := range b.joined {
+			if q.a == u && together(c, x[q.b]) {
+				b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
+			}
 		}
 	}
 	if !b.panel.unit {
