@@ -1,8 +1,6 @@
 package basis
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -118,6 +116,15 @@ func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error
 		return err
 	}
 	raw := dst.RawMatrix()
+	if rows, some := few(x, factors); rows != nil {
+		dst.Zero()
+		own := make([]float64, len(rows)*raw.Cols)
+		w.Evaluate(own, raw.Cols, some)
+		for l, i := range rows {
+			floats.ScaleTo(dst.RawRowView(i), factors[i], own[l*raw.Cols:(l+1)*raw.Cols])
+		}
+		return nil
+	}
 	w.Evaluate(raw.Data, raw.Stride, x)
 	for i, by := range factors {
 		row := dst.RawRowView(i)
@@ -128,6 +135,27 @@ func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error
 		}
 	}
 	return nil
+}
+
+// few are the rows of factors other than 0, and their x, if they are less than half of all, as those of a
+// level; nil: they are not.
+func few(x, factors []float64) (rows []int, some []float64) {
+	n := 0
+	for _, f := range factors {
+		if f != 0 {
+			n++
+		}
+	}
+	if 2*n >= len(factors) {
+		return nil, nil
+	}
+	rows, some = make([]int, 0, n), make([]float64, 0, n)
+	for i, f := range factors {
+		if f != 0 {
+			rows, some = append(rows, i), append(some, x[i])
+		}
+	}
+	return rows, some
 }
 
 // EvalSparse gives the values that can be other than 0, degree + 1 in each row.
@@ -173,17 +201,32 @@ func (t sparseSmooth) band(s *design.Banded, b *data.Batch) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	x, err := b.Numeric(t.column)
-	if err != nil || !banded.Band(s.First, s.Value, x) {
-		return false, nil // the slow way names the row
+	x, by, err := t.values(b)
+	if err != nil {
+		return false, err
 	}
-	by, err := t.by.factors(t.name, b)
+	if rows, some := few(x, by); rows != nil {
+		first, value := make([]int32, len(rows)), make([]float64, len(rows)*s.K)
+		if !banded.Band(first, value, some) {
+			return false, nil
+		}
+		clear(s.First)
+		clear(s.Value)
+		for l, i := range rows {
+			s.First[i] = first[l]
+			floats.ScaleTo(s.Value[i*s.K:(i+1)*s.K], by[i], value[l*s.K:(l+1)*s.K])
+		}
+		return true, nil
+	}
+	if !banded.Band(s.First, s.Value, x) {
+		return false, nil
+	}
 	for i, f := range by {
 		for l := range s.K {
 			s.Value[i*s.K+l] *= f
 		}
 	}
-	return true, err
+	return true, nil
 }
 
 // rows calls f with x and the by multiplier of every row: 1 without by, 1 or 0
@@ -205,16 +248,9 @@ func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
 
 // values are the finite x of every row and its by multipliers, nil for 1.
 func (t *SmoothTerm) values(b *data.Batch) (x, factors []float64, err error) {
-	if x, err = b.Numeric(t.column); err != nil {
-		return nil, nil, fmt.Errorf("term %s: %w", t.name, err)
-	}
 	if factors, err = t.by.factors(t.name, b); err != nil {
 		return nil, nil, err
 	}
-	for i, v := range x {
-		if !finite(v) {
-			return nil, nil, notFinite(t.name, t.column, v, b.Row(i))
-		}
-	}
-	return x, factors, nil
+	x, err = numeric(t.name, []string{t.column}, b)
+	return x, factors, err
 }

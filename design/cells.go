@@ -28,25 +28,47 @@ type cells struct {
 const rowsPerCell = 4
 
 // Arrange sorts the rows by the columns of their entries, if there are few enough such sets
-// of columns for products to be faster then. It changes no entry, and holds until an
+// of columns for products to be faster then, and leaves out rows that are 0. It changes no entry, and holds until an
 // entry is changed: then Arrange must be called again. The columns must pass Check.
 func (x *Sparse) Arrange() {
-	x.cells = nil
+	x.cells, x.occupied = nil, nil
 	n, _ := x.Dims()
 	if n == 0 {
 		return
 	}
 	if x.memory == nil {
-		x.memory = &cells{}
+		x.memory, x.found = &cells{}, &occupied{}
 	}
-	if x.memory.sort(x, n) {
-		x.cells = x.memory
+	rows := x
+	if o := x.found; o.find(n, x.Value, x.K) {
+		pickSparse(&o.sparse, x, o.rows)
+		x.occupied, rows, n = o, &o.sparse, len(o.rows)
+	}
+	if !x.memory.sort(rows, n) {
+		return
+	}
+	x.cells = x.memory
+	if x.occupied != nil {
+		x.cells.of(x.occupied.rows)
+		for l, i := range x.cells.lead {
+			x.cells.lead[l] = x.occupied.rows[i]
+		}
+	}
+}
+
+// of makes the rows those of so many others.
+func (c *cells) of(rows []int32) {
+	for s, i := range c.row {
+		c.row[s] = rows[i]
 	}
 }
 
 // First is the first n rows of x, in x's memory, Arrange's included.
 func (x *Sparse) First(n int) *Sparse {
-	return &Sparse{D: x.D, K: x.K, Index: x.Index[:n*x.K], Value: x.Value[:n*x.K], memory: x.memory}
+	if x.memory == nil {
+		x.memory, x.found = &cells{}, &occupied{}
+	}
+	return &Sparse{D: x.D, K: x.K, Index: x.Index[:n*x.K], Value: x.Value[:n*x.K], memory: x.memory, found: x.found}
 }
 
 // sort reports false if there are too many cells.

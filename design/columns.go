@@ -24,7 +24,8 @@ type Sparse struct {
 	Index []int32
 	Value []float64
 
-	cells, memory *cells // nil unless Arrange found them; their memory
+	cells, memory   *cells    // nil unless Arrange found them; their memory
+	occupied, found *occupied // likewise
 }
 
 // Banded holds K adjacent entries in each row, as B-splines of degree K-1 have: row

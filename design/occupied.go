@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/pho-go/pho/internal/kernel"
 )
 
 // A smooth by the levels of a factor is 0 in the rows of the other levels, which products leave out: they
 // would add zeros.
 
-// occupied are the rows of a band of four entries that are not 0.
+// occupied are the rows that are not 0, some of all.
 type occupied struct {
 	set  []uint64 // row i is bit i%64 of number i/64
 	rows []int32
-	band Banded // these rows next to each other
+	// These rows next to each other: that of these which belongs to the columns.
+	band    Banded
+	sparse  Sparse
+	product Product
 }
 
 // Arrange finds the rows that are not 0, if there are others. It changes no entry, and holds until an entry
@@ -30,9 +31,9 @@ func (x *Banded) Arrange() {
 	if x.memory == nil {
 		x.memory = &occupied{}
 	}
-	if x.memory.find(x) {
-		x.memory.pick(x)
-		x.occupied = x.memory
+	if o := x.memory; o.find(len(x.First), x.Value, x.K) {
+		pickBand(&o.band, x, o.rows)
+		x.occupied = o
 	}
 }
 
@@ -44,33 +45,54 @@ func (x *Banded) Leading(n int) *Banded {
 	return &Banded{D: x.D, K: x.K, Cyclic: x.Cyclic, First: x.First[:n], Value: x.Value[:n*x.K], memory: x.memory}
 }
 
-// find reports false if all rows are occupied, as far as a look at the first of them tells: those of most bases are.
-func (o *occupied) find(x *Banded) bool {
-	n := len(x.First)
-	o.set = slices.Grow(o.set[:0], (n+63)/64)
+// find reports false if all of n rows of k values are occupied, as far as a look at the first of them tells: those of
+// most bases are.
+func (o *occupied) find(n int, value []float64, k int) bool {
+	o.set, o.rows = slices.Grow(o.set[:0], (n+63)/64), o.rows[:0]
 	for lo := 0; lo < n; lo += 64 {
 		word, full := uint64(0), min(64, n-lo)
 		for i := range full {
-			word |= uint64(some(x.Value, lo+i)) << i
+			word |= uint64(some(value[(lo+i)*k:(lo+i+1)*k])) << i
 		}
 		if lo == 0 && bits.OnesCount64(word) == full {
 			return false
 		}
 		o.set = append(o.set, word)
 	}
+	o.each(func(i int) { o.rows = append(o.rows, int32(i)) })
 	return n > 0
 }
 
-// pick copies the rows.
-func (o *occupied) pick(x *Banded) {
-	o.rows = o.rows[:0]
-	o.each(func(i int) { o.rows = append(o.rows, int32(i)) })
-	o.band.resize(len(o.rows), x.D)
-	o.band.Cyclic = x.Cyclic
-	for l, i := range o.rows {
-		o.band.First[l] = x.First[i]
-		*(*[kernel.Band]float64)(o.band.Value[kernel.Band*l:]) = *(*[kernel.Band]float64)(x.Value[kernel.Band*i:])
+// pickBand copies rows of x.
+func pickBand(to, x *Banded, rows []int32) {
+	n := len(rows)
+	to.D, to.K, to.Cyclic = x.D, x.K, x.Cyclic
+	to.First, to.Value = grown(to.First, n), grown(to.Value, n*x.K)
+	for l, i := range rows {
+		to.First[l] = x.First[i]
+		copy(to.Value[l*x.K:][:x.K], x.Value[int(i)*x.K:])
 	}
+}
+
+// pickSparse copies rows of x.
+func pickSparse(to, x *Sparse, rows []int32) {
+	n := len(rows)
+	to.D, to.K = x.D, x.K
+	to.Index, to.Value = grown(to.Index, n*x.K), grown(to.Value, n*x.K)
+	for l, i := range rows {
+		copy(to.Index[l*x.K:][:x.K], x.of(i))
+		copy(to.Value[l*x.K:][:x.K], x.Value[int(i)*x.K:])
+	}
+}
+
+// pickProduct copies rows of x.
+func pickProduct(to, x *Product, rows []int32) {
+	if to.A == nil {
+		to.A, to.B = &Banded{}, &Banded{}
+	}
+	to.arranged, to.current = nil, false
+	pickBand(to.A, x.A, rows)
+	pickBand(to.B, x.B, rows)
 }
 
 // each calls f for the rows in order.
@@ -91,20 +113,60 @@ func apart(a, b []uint64) bool {
 	return both == 0
 }
 
-// some is 1 if one of row i's entries is not 0, else 0, without a branch: nobody could tell
+// some is 1 if one of a row's values is not 0, else 0, without a branch on one: nobody could tell
 // beforehand which rows are of a factor's level.
-func some(value []float64, i int) int32 {
-	v := (*[kernel.Band]float64)(value[kernel.Band*i:])
-	bits := (math.Float64bits(v[0]) | math.Float64bits(v[1]) | math.Float64bits(v[2]) | math.Float64bits(v[3])) << 1 // no signs
-	return int32((bits | -bits) >> 63)
+func some(row []float64) int32 {
+	any := uint64(0)
+	for _, v := range row {
+		any |= math.Float64bits(v) << 1 // no sign
+	}
+	return int32((any | -any) >> 63)
 }
 
-// occupiedOf are the rows of columns that are not 0; nil: all, or nobody arranged them.
-func occupiedOf(a Columns) *occupied {
-	if x, ok := a.(*Banded); ok {
-		return x.occupied
+// Occupied is how many rows of a are not 0; of codes all of them. The columns must pass Check.
+func Occupied(a Columns) int {
+	n, d := a.Dims()
+	var value []float64
+	switch x := a.(type) {
+	case Dense:
+		m, count := x.RawMatrix(), int32(0)
+		for i := range n {
+			count += some(m.Data[i*m.Stride:][:d])
+		}
+		return int(count)
+	case *Banded:
+		value, d = x.Value, x.K
+	case *Sparse:
+		value, d = x.Value, x.K
+	case *Product: // splines sum to 1 but for what they are multiplied with
+		value, d = x.A.Value, x.A.K
+	default:
+		return n
 	}
-	return nil
+	count := int32(0)
+	for i := range n {
+		count += some(value[i*d:][:d])
+	}
+	return int(count)
+}
+
+// occupiedOf are the rows of columns that are not 0, and their copies; nil: all, or nobody arranged them.
+func occupiedOf(a Columns) (*occupied, Columns) {
+	switch x := a.(type) {
+	case *Banded:
+		if o := x.occupied; o != nil {
+			return o, &o.band
+		}
+	case *Sparse:
+		if o := x.occupied; o != nil {
+			return o, &o.sparse
+		}
+	case *Product:
+		if o := x.A.occupied; o != nil {
+			return o, &o.product
+		}
+	}
+	return nil, nil
 }
 
 // none tells that there are no such rows.
@@ -114,33 +176,33 @@ func (o *occupied) none() bool { return o != nil && len(o.rows) == 0 }
 type picked struct {
 	codes   Codes
 	banded  Banded
+	sparse  Sparse
+	product Product
 	dense   []float64
 	weights []float64
 }
 
 // withoutZeros are the rows of a, b and w that may have products, as far as Arrange found some that have none;
-// false: no row has.
+// false: no row has. Cells have no others.
 func (p *picked) withoutZeros(a, b Columns, w []float64) (Columns, Columns, []float64, bool) {
-	first, second := occupiedOf(a), occupiedOf(b)
+	first, ofFirst := occupiedOf(a)
+	second, ofSecond := occupiedOf(b)
+	_, dense := b.(Dense)
 	switch {
 	case first == nil && second == nil:
 		return a, b, w, true
 	case first.none() || second.none():
 		return a, b, w, false
+	case arranged(a) != nil && (a == b || dense):
+		return a, b, w, true
 	case a == b:
-		return &first.band, &first.band, p.of(w, first.rows), true
+		return ofFirst, ofFirst, p.of(w, first.rows), true
 	case first != nil && second != nil && apart(first.set, second.set):
 		return a, b, w, false
 	case second == nil || first != nil && len(first.rows) <= len(second.rows):
-		if other := p.rows(b, first.rows); other != nil {
-			return &first.band, other, p.of(w, first.rows), true
-		}
-	default:
-		if other := p.rows(a, second.rows); other != nil {
-			return other, &second.band, p.of(w, second.rows), true
-		}
+		return ofFirst, p.rows(b, first.rows), p.of(w, first.rows), true
 	}
-	return a, b, w, true
+	return p.rows(a, second.rows), ofSecond, p.of(w, second.rows), true
 }
 
 // of are the weights of some rows; nil if w is.
@@ -155,7 +217,7 @@ func (p *picked) of(w []float64, rows []int32) []float64 {
 	return p.weights
 }
 
-// rows are some rows of x; nil: such columns are not picked from.
+// rows are some rows of x.
 func (p *picked) rows(x Columns, rows []int32) Columns {
 	n := len(rows)
 	switch x := x.(type) {
@@ -173,17 +235,17 @@ func (p *picked) rows(x Columns, rows []int32) Columns {
 		}
 		return &p.codes
 	case *Banded:
-		p.banded = Banded{D: x.D, K: x.K, Cyclic: x.Cyclic, First: grown(p.banded.First, n), Value: grown(p.banded.Value, n*x.K)}
-		for l, i := range rows {
-			p.banded.First[l] = x.First[i]
-			copy(p.banded.Value[l*x.K:][:x.K], x.Value[int(i)*x.K:])
-		}
+		pickBand(&p.banded, x, rows)
 		return &p.banded
-	case Dense:
-		_, d := x.Dims()
-		p.dense = grown(p.dense, n*d)
-		gather(p.dense, d, x.RawMatrix(), rows)
-		return Dense{mat.NewDense(n, d, p.dense)}
+	case *Sparse:
+		pickSparse(&p.sparse, x, rows)
+		return &p.sparse
+	case *Product:
+		pickProduct(&p.product, x, rows)
+		return &p.product
 	}
-	return nil
+	m := x.(Dense).RawMatrix()
+	p.dense = grown(p.dense, n*m.Cols)
+	gather(p.dense, m.Cols, m, rows)
+	return Dense{mat.NewDense(n, m.Cols, p.dense)}
 }

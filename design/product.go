@@ -27,7 +27,7 @@ func (x *Product) Sized(n, a, b int) *Product {
 	if x == nil {
 		x = &Product{A: &Banded{}, B: &Banded{}}
 	}
-	x.arranged, x.current = nil, false
+	x.arranged, x.current, x.A.occupied = nil, false, nil
 	x.A.resize(n, a)
 	x.B.resize(n, b)
 	return x
@@ -46,10 +46,7 @@ func (*Product) columns() {}
 
 // First is the first n rows of x, in x's memory, Arrange's included.
 func (x *Product) First(n int) *Product {
-	part := func(b *Banded) *Banded {
-		return &Banded{D: b.D, K: b.K, First: b.First[:n], Value: b.Value[:n*b.K]}
-	}
-	return &Product{A: part(x.A), B: part(x.B), cells: x.cells, sparse: x.sparse}
+	return &Product{A: x.A.Leading(n), B: x.B.Leading(n), cells: x.cells, sparse: x.sparse}
 }
 
 // shape checks the bands by themselves and next to each other.
@@ -126,8 +123,8 @@ func (x *Product) Sparse() *Sparse {
 }
 
 // Arrange sorts the rows by the cell of the knots that they are in and multiplies them out there, if there
-// are few enough cells for products to be faster then. It holds until an entry is changed: then
-// Arrange must be called again. The columns must pass Check.
+// are few enough cells for products to be faster then, and leaves out rows of A that are 0. It holds until an
+// entry is changed: then Arrange must be called again. The columns must pass Check.
 func (x *Product) Arrange() {
 	x.arranged, x.current = nil, false
 	if len(x.A.First) == 0 {
@@ -136,7 +133,16 @@ func (x *Product) Arrange() {
 	if x.cells == nil {
 		x.cells = &cells{}
 	}
-	x.arranged = x.cells.multiply(x)
+	x.A.Arrange()
+	o := x.A.occupied
+	if o == nil {
+		x.arranged = x.cells.multiply(x)
+		return
+	}
+	pickProduct(&o.product, x, o.rows)
+	if x.arranged = x.cells.multiply(&o.product); x.arranged != nil {
+		x.cells.of(o.rows)
+	}
 }
 
 // multiply is nil if there are too many cells.

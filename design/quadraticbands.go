@@ -52,8 +52,8 @@ func (w *bandWork) rowsOf(b int, x *Banded) *occupied {
 	for len(w.rows) <= b {
 		w.rows = append(w.rows, occupied{})
 	}
-	if o := &w.rows[b]; o.find(x) {
-		o.pick(x)
+	if o := &w.rows[b]; o.find(len(x.First), x.Value, x.K) {
+		pickBand(&o.band, x, o.rows)
 		return o
 	}
 	return nil

@@ -93,7 +93,7 @@ func (k *QuadraticWork) addCells(dst []float64) {
 	}
 	x := &w.x
 	if x.cells == nil {
-		w.own = Sparse{D: w.x.D, K: w.x.K, Index: w.x.Index, Value: w.x.Value, memory: w.own.memory}
+		w.own = Sparse{D: w.x.D, K: w.x.K, Index: w.x.Index, Value: w.x.Value, memory: w.own.memory, found: w.own.found}
 		x = &w.own
 		x.Arrange()
 	}

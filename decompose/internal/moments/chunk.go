@@ -103,7 +103,8 @@ func kindOf(c design.Columns) kind {
 	case *design.Codes:
 		return kind{!thin(c), "codes", 1, false}
 	}
-	return kind{dense: true}
+	_, d := c.Dims()
+	return kind{dense: !thin(c), form: "dense", k: d}
 }
 
 // start decides by the chunk's first rows which bases are joined and how many rows

@@ -95,6 +95,23 @@ func TestBatchSizeChangesNothing(t *testing.T) {
 	}
 }
 
+// TestLevels: of smooths by levels the rows of other levels, which are 0, are left out, and come back when they are
+// not 0 any more.
+func TestLevels(t *testing.T) {
+	const n = 400
+	for _, end := range []int{n, 300} {
+		for _, weighted := range []bool{false, true} {
+			s := awkward(n, weighted, 21).andProduct().andLevels(end)
+			m := s.moments(t, 0, n, 256)
+			mean, c, w := s.direct(t)
+			against(t, m, mean, c, w, 1e-11)
+			if got := s.moments(t, 0, n, 300); !bytes.Equal(marshal(t, got), marshal(t, m)) {
+				t.Error("batches of 300 rows give other bytes")
+			}
+		}
+	}
+}
+
 func TestStorageChangesCostOnly(t *testing.T) {
 	s := awkward(900, true, 6).andProduct()
 	want := s.moments(t, 0, 900, 900)

@@ -75,17 +75,18 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 }
 
 // panelLimit is the number of rows to gather for the columns x of a layout: as many as
-// stay in the second cache, for a table of products should be visited often once it
+// stay in the second cache but for rows that are 0, for a table of products should be visited often once it
 // is in the first. (Half of it was no faster where the second cache has 1 MB: each table is cleared and
 // added up once a panel.) Bases in no predictor are not gathered.
 func panelLimit(x []design.Columns, l Layout) int {
-	const cache = 2 << 20
+	const cache, most = 2 << 20, 32 << 20
 	row, uses := 8*(l.Responses+2), l.uses()
+	all := row
 	for a, c := range x {
-		if len(uses[a]) == 0 {
+		n, d := c.Dims()
+		if len(uses[a]) == 0 || n == 0 {
 			continue
 		}
-		_, d := c.Dims()
 		switch c := c.(type) {
 		case *design.Sparse:
 			d = 2 * c.K
@@ -96,10 +97,10 @@ func panelLimit(x []design.Columns, l Layout) int {
 		case *design.Codes:
 			d = 2
 		}
-		row += 8 * d
+		row, all = row+8*d*design.Occupied(c)/n, all+8*d
 	}
 	limit := maxPanel
-	for limit > panelRows && limit*row > cache {
+	for limit > panelRows && (limit*row > cache || limit*all > most) {
 		limit /= 2
 	}
 	return limit
@@ -111,9 +112,13 @@ func (p *panel) reset() {
 }
 
 // thin reports whether c is worth keeping sparse. Columns with an entry in
-// every place are dense, whatever their type: they need a shift.
+// every place are dense, whatever their type: they need a shift. But a shift would fill rows that are 0, as
+// most are of a smooth by one of several levels.
 func thin(c design.Columns) bool {
 	switch c := c.(type) {
+	case design.Dense:
+		n, _ := c.Dims()
+		return 3*design.Occupied(c) <= n
 	case *design.Sparse:
 		return c.K < c.D
 	case *design.Banded:
@@ -136,6 +141,10 @@ func (p *panel) accepts(a int, c design.Columns) bool {
 	case design.Dense:
 		return true
 	case *design.Sparse:
+		if s.K == s.D {
+			_, ok := c.(design.Dense)
+			return ok
+		}
 		c, ok := c.(*design.Sparse)
 		return ok && c.K == s.K
 	case *design.Banded:
@@ -158,6 +167,11 @@ func (p *panel) store(a int, c design.Columns) {
 	d := p.off[u+1] - p.off[u]
 	if p.x[u] == nil && thin(c) {
 		switch c := c.(type) {
+		case design.Dense:
+			if s := p.sparse[u]; s == nil || s.K != d {
+				p.sparse[u] = everyColumn(p.limit, d)
+			}
+			p.x[u] = p.sparse[u]
 		case *design.Sparse:
 			if s := p.sparse[u]; s == nil || s.K != c.K {
 				p.sparse[u] = &design.Sparse{D: d, K: c.K, Index: make([]int32, p.limit*c.K), Value: make([]float64, p.limit*c.K)}
@@ -181,6 +195,15 @@ func (p *panel) store(a int, c design.Columns) {
 		return
 	}
 	p.storeDense(u)
+}
+
+// everyColumn are n rows that have an entry in each of d columns.
+func everyColumn(n, d int) *design.Sparse {
+	s := &design.Sparse{D: d, K: d, Index: make([]int32, n*d), Value: make([]float64, n*d)}
+	for i := range s.Index {
+		s.Index[i] = int32(i % d)
+	}
+	return s
 }
 
 // storeDense makes room for dense rows of joined basis u.
@@ -211,6 +234,10 @@ func (p *panel) add(x []design.Columns, w []float64, r *mat.Dense, i, j int) {
 			m := s.RawMatrix()
 			copyRows(m.Data[n*m.Stride+p.at[a]:], m.Stride, c, i, j)
 		case *design.Sparse:
+			if s.K == s.D {
+				copyRows(s.Value[n*s.K:], s.K, c, i, j)
+				continue
+			}
 			c := c.(*design.Sparse)
 			copy(s.Index[n*s.K:], c.Index[i*s.K:j*s.K])
 			copy(s.Value[n*s.K:], c.Value[i*s.K:j*s.K])

@@ -1,6 +1,7 @@
 package moments_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -116,6 +117,33 @@ func (s rowset) andProduct() rowset {
 		s.layout.Predictors[k] = append(bases, len(s.x))
 	}
 	s.x = append(s.x, x)
+	return s
+}
+
+// andLevels adds a smooth for each of four levels to both predictors, dense columns that are 0 in all rows of the
+// others; in rows from end on none is 0.
+func (s rowset) andLevels(end int) rowset {
+	const levels, d = 4, 3
+	rng := rand.New(rand.NewPCG(uint64(s.rows()), 4))
+	own := make([]*mat.Dense, levels)
+	for l := range own {
+		own[l] = mat.NewDense(s.rows(), d, nil)
+	}
+	for i := range s.rows() {
+		level := rng.IntN(levels + 1)
+		for l, x := range own {
+			if l == level || i >= end {
+				x.SetRow(i, []float64{5 + rng.NormFloat64(), rng.Float64(), float64(rng.IntN(2))})
+			}
+		}
+	}
+	for l, x := range own {
+		s.layout.Bases = append(s.layout.Bases, moments.Basis{Name: fmt.Sprintf("s(x):%d", l), Dim: d})
+		for k, bases := range s.layout.Predictors {
+			s.layout.Predictors[k] = append(bases, len(s.x))
+		}
+		s.x = append(s.x, design.Dense{Dense: x})
+	}
 	return s
 }
 
