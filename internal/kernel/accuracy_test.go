@@ -9,12 +9,16 @@ import (
 
 // unary are the functions of one number under test by name.
 func unary[T Float]() map[string]func(s isa, dst, src []T) {
-	return map[string]func(s isa, dst, src []T){
+	functions := map[string]func(s isa, dst, src []T){
 		"Exp": exp[T], "Sigmoid": sigmoid[T], "Tanh": tanh[T], "SiLU": silu[T], "Softplus": softplus[T],
 		"Elu": func(s isa, dst, src []T) { elu(s, dst, src, 1) },
 		"Erf": erf[T], "Gelu": gelu[T], "GeluTanh": geluTanh[T], "Mish": mish[T], "Softsign": softsign[T], "HardSwish": hardSwish[T],
 		"HardSigmoid": func(s isa, dst, src []T) { hardSigmoid(s, dst, src, T(float32(0.2)), 0.5) },
 	}
+	if f, ok := any(xLogX).(func(s isa, dst, src []T)); ok { // of float64
+		functions["XLogX"] = f
+	}
+	return functions
 }
 
 // everyFloat32 is the environment variable that makes TestFloat32Accuracy run over all

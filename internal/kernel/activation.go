@@ -112,6 +112,18 @@ func hardSwish[T Float](s isa, dst, src []T) {
 	function(s, opHardSwish, dst, src, func(x float64) float64 { return x * (min(max(x+3, 0), 6) / 6) })
 }
 
+// XLogX sets dst = src log(src): 0 at 0, NaN below. dst may be src.
+func XLogX(dst, src []float64) { xLogX(best(), dst, src) }
+
+func xLogX(s isa, dst, src []float64) {
+	function(s, opXLogX, dst, src, func(x float64) float64 {
+		if x == 0 {
+			return 0
+		}
+		return x * math.Log(x)
+	})
+}
+
 // function sets dst by the assembly's op, or by f where there is none.
 func function[T Float](s isa, op operation, dst, src []T, f func(float64) float64) {
 	functionWith(s, loop[T]{op: op}, dst, src, f)

@@ -38,6 +38,8 @@ TEXT ·functionF64NEON(SB), NOSPLIT, $0-8
 	BEQ hardSigmoid
 	CMP $27, R5
 	BEQ hardSwish
+	CMP $28, R5
+	BEQ xLogX
 	RET
 exp:
 	FMOVQ (R8), F12
@@ -2671,6 +2673,109 @@ hardSwish_loop:
 	SUB $4, R3
 	CBNZ R3, hardSwish_loop
 	RET
+xLogX:
+	FMOVQ 4736(R8), F16
+	FMOVQ 4768(R8), F17
+	FMOVQ 672(R8), F18
+	FMOVQ 4800(R8), F19
+	FMOVQ 4832(R8), F20
+	FMOVQ 4864(R8), F21
+	FMOVQ 4896(R8), F22
+	FMOVQ 4928(R8), F23
+	FMOVQ 4960(R8), F24
+	FMOVQ 3648(R8), F25
+	FMOVQ 1408(R8), F26
+	FMOVQ 4992(R8), F27
+	FMOVQ 5024(R8), F28
+	FMOVQ 5056(R8), F29
+xLogX_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	WORD $0x6ee0e602 // fcmgt v2.2d, v16.2d, v0.2d
+	WORD $0x6ee1e603 // fcmgt v3.2d, v16.2d, v1.2d
+	WORD $0x6e71dc04 // fmul v4.2d, v0.2d, v17.2d
+	WORD $0x6e71dc25 // fmul v5.2d, v1.2d, v17.2d
+	VMOV V2.B16, V6.B16
+	VBSL V0.B16, V4.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	VBSL V1.B16, V5.B16, V7.B16
+	VADD V19.D2, V6.D2, V6.D2
+	VADD V19.D2, V7.D2, V7.D2
+	VUSHR $52, V6.D2, V4.D2
+	VUSHR $52, V7.D2, V5.D2
+	VORR V20.B16, V4.B16, V4.B16
+	VORR V20.B16, V5.B16, V5.B16
+	VBSL V22.B16, V21.B16, V2.B16
+	VBSL V22.B16, V21.B16, V3.B16
+	WORD $0x4ee2d482 // fsub v2.2d, v4.2d, v2.2d
+	WORD $0x4ee3d4a3 // fsub v3.2d, v5.2d, v3.2d
+	VAND V23.B16, V6.B16, V6.B16
+	VAND V23.B16, V7.B16, V7.B16
+	VADD V24.D2, V6.D2, V6.D2
+	VADD V24.D2, V7.D2, V7.D2
+	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
+	WORD $0x4ef2d4e7 // fsub v7.2d, v7.2d, v18.2d
+	WORD $0x4e79d4c4 // fadd v4.2d, v6.2d, v25.2d
+	WORD $0x4e79d4e5 // fadd v5.2d, v7.2d, v25.2d
+	WORD $0x6e64fcc4 // fdiv v4.2d, v6.2d, v4.2d
+	WORD $0x6e65fce5 // fdiv v5.2d, v7.2d, v5.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	WORD $0x6e65dca9 // fmul v9.2d, v5.2d, v5.2d
+	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	WORD $0x6e7add4a // fmul v10.2d, v10.2d, v26.2d
+	WORD $0x6e7add6b // fmul v11.2d, v11.2d, v26.2d
+	VMOV V28.B16, V12.B16
+	VMOV V28.B16, V13.B16
+	WORD $0x4e68cf6c // fmla v12.2d, v27.2d, v8.2d
+	WORD $0x4e69cf6d // fmla v13.2d, v27.2d, v9.2d
+	VMOV V29.B16, V14.B16
+	VMOV V29.B16, V15.B16
+	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
+	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	FMOVQ 5088(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
+	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	FMOVQ 5120(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
+	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	FMOVQ 5152(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
+	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	FMOVQ 5184(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
+	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	VMOV V10.B16, V12.B16
+	VMOV V11.B16, V13.B16
+	WORD $0x4e6ecd0c // fmla v12.2d, v8.2d, v14.2d
+	WORD $0x4e6fcd2d // fmla v13.2d, v9.2d, v15.2d
+	FMOVQ 2208(R8), F31
+	WORD $0x6e7fdc4e // fmul v14.2d, v2.2d, v31.2d
+	WORD $0x6e7fdc6f // fmul v15.2d, v3.2d, v31.2d
+	WORD $0x4e6ccc8e // fmla v14.2d, v4.2d, v12.2d
+	WORD $0x4e6dccaf // fmla v15.2d, v5.2d, v13.2d
+	WORD $0x4eeed54e // fsub v14.2d, v10.2d, v14.2d
+	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4eeed4ce // fsub v14.2d, v6.2d, v14.2d
+	WORD $0x4eefd4ef // fsub v15.2d, v7.2d, v15.2d
+	FMOVQ 2240(R8), F31
+	WORD $0x4e7fcc4e // fmla v14.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc6f // fmla v15.2d, v3.2d, v31.2d
+	FMOVQ 1344(R8), F31
+	WORD $0x6ee0e7e2 // fcmgt v2.2d, v31.2d, v0.2d
+	WORD $0x6ee1e7e3 // fcmgt v3.2d, v31.2d, v1.2d
+	WORD $0x6e6edc0e // fmul v14.2d, v0.2d, v14.2d
+	WORD $0x6e6fdc2f // fmul v15.2d, v1.2d, v15.2d
+	FMOVQ 5216(R8), F30
+	VBSL V14.B16, V30.B16, V2.B16
+	VBSL V15.B16, V30.B16, V3.B16
+	FSTPQ.P (F2, F3), 32(R4)
+	SUB $4, R3
+	CBNZ R3, xLogX_loop
+	RET
 
 // functionF32NEON runs one function over a loop's values: see type loop.
 TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
@@ -2708,23 +2813,23 @@ TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
 	BEQ hardSwish
 	RET
 exp:
-	FMOVQ 4736(R8), F12
-	FMOVQ 4752(R8), F13
-	FMOVQ 4768(R8), F14
-	FMOVQ 4784(R8), F15
-	FMOVQ 4800(R8), F16
-	FMOVQ 4832(R8), F17
-	FMOVQ 4864(R8), F18
-	FMOVQ 4896(R8), F19
-	FMOVQ 4928(R8), F20
-	FMOVQ 4960(R8), F21
-	FMOVQ 4992(R8), F22
-	FMOVQ 5024(R8), F23
-	FMOVQ 5056(R8), F24
-	FMOVQ 5088(R8), F25
-	FMOVQ 5120(R8), F26
-	FMOVQ 5152(R8), F27
-	FMOVQ 5184(R8), F28
+	FMOVQ 5248(R8), F12
+	FMOVQ 5264(R8), F13
+	FMOVQ 5280(R8), F14
+	FMOVQ 5296(R8), F15
+	FMOVQ 5312(R8), F16
+	FMOVQ 5344(R8), F17
+	FMOVQ 5376(R8), F18
+	FMOVQ 5408(R8), F19
+	FMOVQ 5440(R8), F20
+	FMOVQ 5472(R8), F21
+	FMOVQ 5504(R8), F22
+	FMOVQ 5536(R8), F23
+	FMOVQ 5568(R8), F24
+	FMOVQ 5600(R8), F25
+	FMOVQ 5632(R8), F26
+	FMOVQ 5664(R8), F27
+	FMOVQ 5696(R8), F28
 exp_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e20f640 // fmax v0.4s, v18.4s, v0.4s
@@ -2741,15 +2846,15 @@ exp_loop:
 	WORD $0x4eb5cca1 // fmls v1.4s, v5.4s, v21.4s
 	WORD $0x4eb4cc80 // fmls v0.4s, v4.4s, v20.4s
 	WORD $0x4eb4cca1 // fmls v1.4s, v5.4s, v20.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V2.B16], V2.B16
 	VSHL $2, V2.B16, V2.B16
 	VTBL V30.B16, [V3.B16], V3.B16
 	VSHL $2, V3.B16, V3.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V2.B16, V2.B16
 	VAND V30.B16, V3.B16, V3.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V2.B16, V2.B16
 	VORR V30.B16, V3.B16, V3.B16
 	WORD $0x6e20dc06 // fmul v6.4s, v0.4s, v0.4s
@@ -2797,38 +2902,38 @@ exp_loop:
 	CBNZ R3, exp_loop
 	RET
 sigmoid:
-	FMOVQ 5312(R8), F20
-	FMOVQ 5328(R8), F21
-	FMOVQ 5344(R8), F22
-	FMOVQ 5360(R8), F23
-	FMOVQ 5376(R8), F24
-	FMOVQ 5392(R8), F25
-	FMOVQ 5408(R8), F26
-	FMOVQ 5424(R8), F27
-	FMOVQ 5440(R8), F28
-	FMOVQ 5456(R8), F29
+	FMOVQ 5824(R8), F20
+	FMOVQ 5840(R8), F21
+	FMOVQ 5856(R8), F22
+	FMOVQ 5872(R8), F23
+	FMOVQ 5888(R8), F24
+	FMOVQ 5904(R8), F25
+	FMOVQ 5920(R8), F26
+	FMOVQ 5936(R8), F27
+	FMOVQ 5952(R8), F28
+	FMOVQ 5968(R8), F29
 sigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 5504(R8), F31
+	FMOVQ 6016(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 5184(R8), F31
-	FMOVQ 4800(R8), F6
+	FMOVQ 5696(R8), F31
+	FMOVQ 5312(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4ebfcc46 // fmls v6.4s, v2.4s, v31.4s
 	WORD $0x4ebfcc67 // fmls v7.4s, v3.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V7.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	VTBL V6.B16, [V20.B16, V21.B16], V8.B16
@@ -2849,31 +2954,31 @@ sigmoid_loop:
 	VTBL V7.B16, [V28.B16, V29.B16], V11.B16
 	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
 	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
-	FMOVQ 5536(R8), F30
-	FMOVQ 5552(R8), F31
+	FMOVQ 6048(R8), F30
+	FMOVQ 6064(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V2.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V3.B16
 	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
 	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
-	FMOVQ 5568(R8), F30
-	FMOVQ 5584(R8), F31
+	FMOVQ 6080(R8), F30
+	FMOVQ 6096(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
 	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
-	FMOVQ 5600(R8), F30
-	FMOVQ 5616(R8), F31
+	FMOVQ 6112(R8), F30
+	FMOVQ 6128(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V2.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V3.B16
 	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
 	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
-	FMOVQ 5632(R8), F30
-	FMOVQ 5648(R8), F31
+	FMOVQ 6144(R8), F30
+	FMOVQ 6160(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V6.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V7.B16
 	WORD $0x4e22cd06 // fmla v6.4s, v8.4s, v2.4s
 	WORD $0x4e23cd27 // fmla v7.4s, v9.4s, v3.4s
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x4ea6d7c2 // fsub v2.4s, v30.4s, v6.4s
 	WORD $0x4ea7d7c3 // fsub v3.4s, v30.4s, v7.4s
 	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
@@ -2892,71 +2997,71 @@ sigmoid_near:
 	RET
 sigmoid_far:
 	FLDPQ -32(R6), (F2, F3)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V2.B16, V4.B16
 	VORR V31.B16, V3.B16, V5.B16
-	FMOVQ 5504(R8), F31
+	FMOVQ 6016(R8), F31
 	WORD $0x6ea4e7e6 // fcmgt v6.4s, v31.4s, v4.4s
 	WORD $0x6ea5e7e7 // fcmgt v7.4s, v31.4s, v5.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x4e24f7c4 // fmax v4.4s, v30.4s, v4.4s
 	WORD $0x4e25f7c5 // fmax v5.4s, v30.4s, v5.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F8
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e3fcc88 // fmla v8.4s, v4.4s, v31.4s
 	WORD $0x4e3fcca9 // fmla v9.4s, v5.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd50a // fsub v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfd52b // fsub v11.4s, v9.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V4.B16, V12.B16
 	VMOV V5.B16, V13.B16
 	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
 	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
 	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V8.B16], V10.B16
 	VSHL $2, V10.B16, V10.B16
 	VTBL V30.B16, [V9.B16], V11.B16
 	VSHL $2, V11.B16, V11.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V10.B16, V10.B16
 	VAND V30.B16, V11.B16, V11.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V10.B16, V10.B16
 	VORR V30.B16, V11.B16, V11.B16
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F16
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2ccfd0 // fmla v16.4s, v30.4s, v12.4s
 	WORD $0x4e2dcfd1 // fmla v17.4s, v30.4s, v13.4s
-	FMOVQ 5056(R8), F18
+	FMOVQ 5568(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
 	WORD $0x4e2dce33 // fmla v19.4s, v17.4s, v13.4s
-	FMOVQ 4736(R8), F30
-	FMOVQ 4752(R8), F31
+	FMOVQ 5248(R8), F30
+	FMOVQ 5264(R8), F31
 	VTBL V10.B16, [V30.B16, V31.B16], V16.B16
 	VTBL V11.B16, [V30.B16, V31.B16], V17.B16
 	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
 	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
 	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
 	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea4e7e4 // fcmgt v4.4s, v31.4s, v4.4s
 	WORD $0x6ea5e7e5 // fcmgt v5.4s, v31.4s, v5.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 6240(R8), F31
 	WORD $0x4e3fd512 // fadd v18.4s, v8.4s, v31.4s
 	WORD $0x4e3fd533 // fadd v19.4s, v9.4s, v31.4s
 	VBSL V8.B16, V18.B16, V4.B16
 	VBSL V9.B16, V19.B16, V5.B16
-	FMOVQ 4768(R8), F30
-	FMOVQ 4784(R8), F31
+	FMOVQ 5280(R8), F30
+	FMOVQ 5296(R8), F31
 	VTBL V10.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V11.B16, [V30.B16, V31.B16], V11.B16
 	VSHL $20, V4.S4, V4.S4
@@ -2971,27 +3076,27 @@ sigmoid_far:
 	WORD $0x4eabd4a9 // fsub v9.4s, v5.4s, v11.4s
 	WORD $0x4e30cc88 // fmla v8.4s, v4.4s, v16.4s
 	WORD $0x4e31cca9 // fmla v9.4s, v5.4s, v17.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ea0a850 // cmlt v16.4s, v2.4s, #0
 	VBSL V31.B16, V10.B16, V16.B16
 	WORD $0x4ea0a871 // cmlt v17.4s, v3.4s, #0
 	VBSL V31.B16, V11.B16, V17.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	WORD $0x4ea0a844 // cmlt v4.4s, v2.4s, #0
 	VBSL V31.B16, V8.B16, V4.B16
 	WORD $0x4ea0a865 // cmlt v5.4s, v3.4s, #0
 	VBSL V31.B16, V9.B16, V5.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x4e2ad7d2 // fadd v18.4s, v30.4s, v10.4s
 	WORD $0x4e2bd7d3 // fadd v19.4s, v30.4s, v11.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ebfd64e // fsub v14.4s, v18.4s, v31.4s
 	WORD $0x4ebfd66f // fsub v15.4s, v19.4s, v31.4s
 	WORD $0x4eaed54e // fsub v14.4s, v10.4s, v14.4s
 	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
 	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
 	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x6e32ffce // fdiv v14.4s, v30.4s, v18.4s
 	WORD $0x6e33ffcf // fdiv v15.4s, v30.4s, v19.4s
 	WORD $0x6e2ede0a // fmul v10.4s, v16.4s, v14.4s
@@ -3004,11 +3109,11 @@ sigmoid_far:
 	WORD $0x4e25d625 // fadd v5.4s, v17.4s, v5.4s
 	WORD $0x4e2ecc8a // fmla v10.4s, v4.4s, v14.4s
 	WORD $0x4e2fccab // fmla v11.4s, v5.4s, v15.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e3 // fcmgt v3.4s, v31.4s, v3.4s
-	FMOVQ 5792(R8), F30
-	FMOVQ 5184(R8), F31
+	FMOVQ 6304(R8), F30
+	FMOVQ 5696(R8), F31
 	VBSL V31.B16, V30.B16, V2.B16
 	VBSL V31.B16, V30.B16, V3.B16
 	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
@@ -3019,48 +3124,48 @@ sigmoid_far:
 	VMOV V7.B16, V1.B16
 	JMP sigmoid_near
 tanh:
-	FMOVQ 5824(R8), F12
-	FMOVQ 5840(R8), F13
-	FMOVQ 5856(R8), F14
-	FMOVQ 5872(R8), F15
-	FMOVQ 5888(R8), F16
-	FMOVQ 5904(R8), F17
-	FMOVQ 5920(R8), F18
-	FMOVQ 5936(R8), F19
-	FMOVQ 5952(R8), F20
-	FMOVQ 5968(R8), F21
-	FMOVQ 5984(R8), F22
-	FMOVQ 6000(R8), F23
-	FMOVQ 6016(R8), F24
-	FMOVQ 6032(R8), F25
-	FMOVQ 6048(R8), F26
-	FMOVQ 6064(R8), F27
-	FMOVQ 6080(R8), F28
-	FMOVQ 6096(R8), F29
+	FMOVQ 6336(R8), F12
+	FMOVQ 6352(R8), F13
+	FMOVQ 6368(R8), F14
+	FMOVQ 6384(R8), F15
+	FMOVQ 6400(R8), F16
+	FMOVQ 6416(R8), F17
+	FMOVQ 6432(R8), F18
+	FMOVQ 6448(R8), F19
+	FMOVQ 6464(R8), F20
+	FMOVQ 6480(R8), F21
+	FMOVQ 6496(R8), F22
+	FMOVQ 6512(R8), F23
+	FMOVQ 6528(R8), F24
+	FMOVQ 6544(R8), F25
+	FMOVQ 6560(R8), F26
+	FMOVQ 6576(R8), F27
+	FMOVQ 6592(R8), F28
+	FMOVQ 6608(R8), F29
 tanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V0.B16, V2.B16
 	VAND V31.B16, V1.B16, V3.B16
-	FMOVQ 6144(R8), F30
+	FMOVQ 6656(R8), F30
 	WORD $0x4ea2f7c2 // fmin v2.4s, v30.4s, v2.4s
 	WORD $0x4ea3f7c3 // fmin v3.4s, v30.4s, v3.4s
-	FMOVQ 6176(R8), F31
-	FMOVQ 5184(R8), F4
+	FMOVQ 6688(R8), F31
+	FMOVQ 5696(R8), F4
 	VMOV V4.B16, V5.B16
 	WORD $0x4e3fcc44 // fmla v4.4s, v2.4s, v31.4s
 	WORD $0x4e3fcc65 // fmla v5.4s, v3.4s, v31.4s
 	VUSHR $22, V4.S4, V4.S4
 	VUSHR $22, V5.S4, V5.S4
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V4.B16], V4.B16
 	VSHL $2, V4.B16, V4.B16
 	VTBL V30.B16, [V5.B16], V5.B16
 	VSHL $2, V5.B16, V5.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V4.B16, V4.B16
 	VAND V30.B16, V5.B16, V5.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V4.B16, V4.B16
 	VORR V30.B16, V5.B16, V5.B16
 	VTBL V4.B16, [V12.B16, V13.B16], V6.B16
@@ -3095,15 +3200,15 @@ tanh_loop:
 	WORD $0x4e27cd69 // fmla v9.4s, v11.4s, v7.4s
 	VTBL V4.B16, [V28.B16, V29.B16], V10.B16
 	VTBL V5.B16, [V28.B16, V29.B16], V11.B16
-	FMOVQ 6208(R8), F30
-	FMOVQ 6224(R8), F31
+	FMOVQ 6720(R8), F30
+	FMOVQ 6736(R8), F31
 	VTBL V4.B16, [V30.B16, V31.B16], V4.B16
 	VTBL V5.B16, [V30.B16, V31.B16], V5.B16
 	WORD $0x4e2acc44 // fmla v4.4s, v2.4s, v10.4s
 	WORD $0x4e2bcc65 // fmla v5.4s, v3.4s, v11.4s
 	WORD $0x4e28ccc4 // fmla v4.4s, v6.4s, v8.4s
 	WORD $0x4e29cce5 // fmla v5.4s, v7.4s, v9.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V4.B16, V0.B16
@@ -3113,39 +3218,39 @@ tanh_loop:
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ 6240(R8), F22
-	FMOVQ 6256(R8), F23
-	FMOVQ 6272(R8), F24
-	FMOVQ 6288(R8), F25
-	FMOVQ 6304(R8), F26
-	FMOVQ 6320(R8), F27
-	FMOVQ 6336(R8), F28
-	FMOVQ 6352(R8), F29
+	FMOVQ 6752(R8), F22
+	FMOVQ 6768(R8), F23
+	FMOVQ 6784(R8), F24
+	FMOVQ 6800(R8), F25
+	FMOVQ 6816(R8), F26
+	FMOVQ 6832(R8), F27
+	FMOVQ 6848(R8), F28
+	FMOVQ 6864(R8), F29
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5472(R8), F30
+	FMOVQ 5984(R8), F30
 	WORD $0x4e20f7c2 // fmax v2.4s, v30.4s, v0.4s
 	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V0.B16
 	VORR V31.B16, V1.B16, V1.B16
-	FMOVQ 5504(R8), F31
+	FMOVQ 6016(R8), F31
 	WORD $0x6ea0e7e4 // fcmgt v4.4s, v31.4s, v0.4s
 	WORD $0x6ea1e7e5 // fcmgt v5.4s, v31.4s, v1.4s
-	FMOVQ 5184(R8), F31
-	FMOVQ 4800(R8), F6
+	FMOVQ 5696(R8), F31
+	FMOVQ 5312(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4ebfcc06 // fmls v6.4s, v0.4s, v31.4s
 	WORD $0x4ebfcc27 // fmls v7.4s, v1.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V7.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	VTBL V6.B16, [V22.B16, V23.B16], V8.B16
@@ -3162,36 +3267,36 @@ silu_loop:
 	VTBL V7.B16, [V28.B16, V29.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 6368(R8), F30
-	FMOVQ 6384(R8), F31
+	FMOVQ 6880(R8), F30
+	FMOVQ 6896(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 6400(R8), F30
-	FMOVQ 6416(R8), F31
+	FMOVQ 6912(R8), F30
+	FMOVQ 6928(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 6432(R8), F30
-	FMOVQ 6448(R8), F31
+	FMOVQ 6944(R8), F30
+	FMOVQ 6960(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 6464(R8), F30
-	FMOVQ 6480(R8), F31
+	FMOVQ 6976(R8), F30
+	FMOVQ 6992(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 6496(R8), F30
-	FMOVQ 6512(R8), F31
+	FMOVQ 7008(R8), F30
+	FMOVQ 7024(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
-	FMOVQ 6528(R8), F30
-	FMOVQ 6544(R8), F31
+	FMOVQ 7040(R8), F30
+	FMOVQ 7056(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V6.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V7.B16
 	WORD $0x4e2ccc06 // fmla v6.4s, v0.4s, v12.4s
@@ -3212,71 +3317,71 @@ silu_near:
 	RET
 silu_far:
 	FLDPQ -32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 5504(R8), F31
+	FMOVQ 6016(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x4e22f7c8 // fmax v8.4s, v30.4s, v2.4s
 	WORD $0x4e23f7c9 // fmax v9.4s, v30.4s, v3.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F10
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
 	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd54c // fsub v12.4s, v10.4s, v31.4s
 	WORD $0x4ebfd56d // fsub v13.4s, v11.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V8.B16, V14.B16
 	VMOV V9.B16, V15.B16
 	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
 	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
 	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V10.B16], V12.B16
 	VSHL $2, V12.B16, V12.B16
 	VTBL V30.B16, [V11.B16], V13.B16
 	VSHL $2, V13.B16, V13.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V12.B16, V12.B16
 	VAND V30.B16, V13.B16, V13.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V12.B16, V12.B16
 	VORR V30.B16, V13.B16, V13.B16
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F18
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2ecfd2 // fmla v18.4s, v30.4s, v14.4s
 	WORD $0x4e2fcfd3 // fmla v19.4s, v30.4s, v15.4s
-	FMOVQ 5056(R8), F20
+	FMOVQ 5568(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2ece54 // fmla v20.4s, v18.4s, v14.4s
 	WORD $0x4e2fce75 // fmla v21.4s, v19.4s, v15.4s
-	FMOVQ 4736(R8), F30
-	FMOVQ 4752(R8), F31
+	FMOVQ 5248(R8), F30
+	FMOVQ 5264(R8), F31
 	VTBL V12.B16, [V30.B16, V31.B16], V18.B16
 	VTBL V13.B16, [V30.B16, V31.B16], V19.B16
 	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
 	WORD $0x4e33d5f3 // fadd v19.4s, v15.4s, v19.4s
 	WORD $0x4e34ce12 // fmla v18.4s, v16.4s, v20.4s
 	WORD $0x4e35ce33 // fmla v19.4s, v17.4s, v21.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea8e7f4 // fcmgt v20.4s, v31.4s, v8.4s
 	WORD $0x6ea9e7f5 // fcmgt v21.4s, v31.4s, v9.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 6240(R8), F31
 	WORD $0x4e3fd550 // fadd v16.4s, v10.4s, v31.4s
 	WORD $0x4e3fd571 // fadd v17.4s, v11.4s, v31.4s
 	VBSL V10.B16, V16.B16, V20.B16
 	VBSL V11.B16, V17.B16, V21.B16
-	FMOVQ 4768(R8), F30
-	FMOVQ 4784(R8), F31
+	FMOVQ 5280(R8), F30
+	FMOVQ 5296(R8), F31
 	VTBL V12.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V13.B16, [V30.B16, V31.B16], V13.B16
 	VSHL $20, V20.S4, V20.S4
@@ -3291,27 +3396,27 @@ silu_far:
 	WORD $0x4eadd6ab // fsub v11.4s, v21.4s, v13.4s
 	WORD $0x4e32ce8a // fmla v10.4s, v20.4s, v18.4s
 	WORD $0x4e33ceab // fmla v11.4s, v21.4s, v19.4s
-	FMOVQ 6560(R8), F31
+	FMOVQ 7072(R8), F31
 	WORD $0x4ea0a812 // cmlt v18.4s, v0.4s, #0
 	VBSL V31.B16, V12.B16, V18.B16
 	WORD $0x4ea0a833 // cmlt v19.4s, v1.4s, #0
 	VBSL V31.B16, V13.B16, V19.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	WORD $0x4ea0a814 // cmlt v20.4s, v0.4s, #0
 	VBSL V31.B16, V10.B16, V20.B16
 	WORD $0x4ea0a835 // cmlt v21.4s, v1.4s, #0
 	VBSL V31.B16, V11.B16, V21.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x4e2cd7d0 // fadd v16.4s, v30.4s, v12.4s
 	WORD $0x4e2dd7d1 // fadd v17.4s, v30.4s, v13.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ebfd60e // fsub v14.4s, v16.4s, v31.4s
 	WORD $0x4ebfd62f // fsub v15.4s, v17.4s, v31.4s
 	WORD $0x4eaed58e // fsub v14.4s, v12.4s, v14.4s
 	WORD $0x4eafd5af // fsub v15.4s, v13.4s, v15.4s
 	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
 	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x6e30ffce // fdiv v14.4s, v30.4s, v16.4s
 	WORD $0x6e31ffcf // fdiv v15.4s, v30.4s, v17.4s
 	WORD $0x6e2ede4c // fmul v12.4s, v18.4s, v14.4s
@@ -3328,22 +3433,22 @@ silu_far:
 	WORD $0x6e2fdd2f // fmul v15.4s, v9.4s, v15.4s
 	WORD $0x4e2ccc4e // fmla v14.4s, v2.4s, v12.4s
 	WORD $0x4e2dcc6f // fmla v15.4s, v3.4s, v13.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x6ebee40c // fcmgt v12.4s, v0.4s, v30.4s
 	WORD $0x6ebee42d // fcmgt v13.4s, v1.4s, v30.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea0e7e2 // fcmgt v2.4s, v31.4s, v0.4s
 	WORD $0x6ea1e7e3 // fcmgt v3.4s, v31.4s, v1.4s
-	FMOVQ 5792(R8), F30
-	FMOVQ 5184(R8), F31
+	FMOVQ 6304(R8), F30
+	FMOVQ 5696(R8), F31
 	VBSL V31.B16, V30.B16, V2.B16
 	VBSL V31.B16, V30.B16, V3.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	VBSL V31.B16, V2.B16, V12.B16
 	VBSL V31.B16, V3.B16, V13.B16
 	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
 	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V12.B16, V0.B16
@@ -3354,48 +3459,48 @@ silu_far:
 	VMOV V5.B16, V7.B16
 	JMP silu_near
 softplus:
-	FMOVQ 4736(R8), F24
-	FMOVQ 4752(R8), F25
-	FMOVQ 4768(R8), F26
-	FMOVQ 4784(R8), F27
-	FMOVQ 4800(R8), F28
-	FMOVQ 5056(R8), F29
+	FMOVQ 5248(R8), F24
+	FMOVQ 5264(R8), F25
+	FMOVQ 5280(R8), F26
+	FMOVQ 5296(R8), F27
+	FMOVQ 5312(R8), F28
+	FMOVQ 5568(R8), F29
 softplus_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 4896(R8), F31
+	FMOVQ 5408(R8), F31
 	VMOV V28.B16, V6.B16
 	VMOV V28.B16, V7.B16
 	WORD $0x4e3fcc46 // fmla v6.4s, v2.4s, v31.4s
 	WORD $0x4e3fcc67 // fmla v7.4s, v3.4s, v31.4s
 	WORD $0x4ebcd4c8 // fsub v8.4s, v6.4s, v28.4s
 	WORD $0x4ebcd4e9 // fsub v9.4s, v7.4s, v28.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	WORD $0x4ebfcd02 // fmls v2.4s, v8.4s, v31.4s
 	WORD $0x4ebfcd23 // fmls v3.4s, v9.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd02 // fmls v2.4s, v8.4s, v31.4s
 	WORD $0x4ebfcd23 // fmls v3.4s, v9.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
 	VTBL V30.B16, [V7.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V8.B16, V8.B16
 	VAND V30.B16, V9.B16, V9.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V8.B16, V8.B16
 	VORR V30.B16, V9.B16, V9.B16
 	WORD $0x6e22dc4a // fmul v10.4s, v2.4s, v2.4s
 	WORD $0x6e23dc6b // fmul v11.4s, v3.4s, v3.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F12
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e22cfcc // fmla v12.4s, v30.4s, v2.4s
 	WORD $0x4e23cfcd // fmla v13.4s, v30.4s, v3.4s
@@ -3423,12 +3528,12 @@ softplus_loop:
 	WORD $0x4ea9d4ef // fsub v15.4s, v7.4s, v9.4s
 	WORD $0x4e2cccce // fmla v14.4s, v6.4s, v12.4s
 	WORD $0x4e2dccef // fmla v15.4s, v7.4s, v13.4s
-	FMOVQ 5760(R8), F30
+	FMOVQ 6272(R8), F30
 	WORD $0x6ea0e7cc // fcmgt v12.4s, v30.4s, v0.4s
 	VBSL V0.B16, V30.B16, V12.B16
 	WORD $0x6ea1e7cd // fcmgt v13.4s, v30.4s, v1.4s
 	VBSL V1.B16, V30.B16, V13.B16
-	FMOVQ 6592(R8), F30
+	FMOVQ 7104(R8), F30
 	WORD $0x4eacf7cc // fmin v12.4s, v30.4s, v12.4s
 	WORD $0x4eadf7cd // fmin v13.4s, v30.4s, v13.4s
 	WORD $0x6ea8e586 // fcmgt v6.4s, v12.4s, v8.4s
@@ -3451,52 +3556,52 @@ softplus_loop:
 	WORD $0x4ebdd52b // fsub v11.4s, v9.4s, v29.4s
 	WORD $0x6e2add42 // fmul v2.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd63 // fmul v3.4s, v11.4s, v11.4s
-	FMOVQ 6624(R8), F30
-	FMOVQ 6656(R8), F16
+	FMOVQ 7136(R8), F30
+	FMOVQ 7168(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e22cfd0 // fmla v16.4s, v30.4s, v2.4s
 	WORD $0x4e23cfd1 // fmla v17.4s, v30.4s, v3.4s
-	FMOVQ 6688(R8), F18
+	FMOVQ 7200(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e22ce12 // fmla v18.4s, v16.4s, v2.4s
 	WORD $0x4e23ce33 // fmla v19.4s, v17.4s, v3.4s
-	FMOVQ 6720(R8), F16
+	FMOVQ 7232(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e22ce50 // fmla v16.4s, v18.4s, v2.4s
 	WORD $0x4e23ce71 // fmla v17.4s, v19.4s, v3.4s
-	FMOVQ 6752(R8), F18
+	FMOVQ 7264(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e22ce12 // fmla v18.4s, v16.4s, v2.4s
 	WORD $0x4e23ce33 // fmla v19.4s, v17.4s, v3.4s
-	FMOVQ 6784(R8), F30
-	FMOVQ 6816(R8), F16
+	FMOVQ 7296(R8), F30
+	FMOVQ 7328(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e22cfd0 // fmla v16.4s, v30.4s, v2.4s
 	WORD $0x4e23cfd1 // fmla v17.4s, v30.4s, v3.4s
-	FMOVQ 6848(R8), F20
+	FMOVQ 7360(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e22ce14 // fmla v20.4s, v16.4s, v2.4s
 	WORD $0x4e23ce35 // fmla v21.4s, v17.4s, v3.4s
-	FMOVQ 6880(R8), F16
+	FMOVQ 7392(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e22ce90 // fmla v16.4s, v20.4s, v2.4s
 	WORD $0x4e23ceb1 // fmla v17.4s, v21.4s, v3.4s
-	FMOVQ 6912(R8), F20
+	FMOVQ 7424(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e22ce14 // fmla v20.4s, v16.4s, v2.4s
 	WORD $0x4e23ce35 // fmla v21.4s, v17.4s, v3.4s
 	WORD $0x4e2ace54 // fmla v20.4s, v18.4s, v10.4s
 	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
-	FMOVQ 6944(R8), F18
+	FMOVQ 7456(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e34cd52 // fmla v18.4s, v10.4s, v20.4s
 	WORD $0x4e35cd73 // fmla v19.4s, v11.4s, v21.4s
-	FMOVQ 6944(R8), F30
+	FMOVQ 7456(R8), F30
 	WORD $0x4eb2d7c2 // fsub v2.4s, v30.4s, v18.4s
 	WORD $0x4eb3d7c3 // fsub v3.4s, v30.4s, v19.4s
 	WORD $0x4e34cd42 // fmla v2.4s, v10.4s, v20.4s
 	WORD $0x4e35cd63 // fmla v3.4s, v11.4s, v21.4s
-	FMOVQ 6976(R8), F31
+	FMOVQ 7488(R8), F31
 	WORD $0x4e3fd442 // fadd v2.4s, v2.4s, v31.4s
 	WORD $0x4e3fd463 // fadd v3.4s, v3.4s, v31.4s
 	WORD $0x6e28dd14 // fmul v20.4s, v8.4s, v8.4s
@@ -3537,71 +3642,71 @@ softplus_near:
 	RET
 softplus_far:
 	FLDPQ -32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x4e22f7c2 // fmax v2.4s, v30.4s, v2.4s
 	WORD $0x4e23f7c3 // fmax v3.4s, v30.4s, v3.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F6
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e3fcc46 // fmla v6.4s, v2.4s, v31.4s
 	WORD $0x4e3fcc67 // fmla v7.4s, v3.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd4c8 // fsub v8.4s, v6.4s, v31.4s
 	WORD $0x4ebfd4e9 // fsub v9.4s, v7.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V2.B16, V10.B16
 	VMOV V3.B16, V11.B16
 	WORD $0x4ebfcd0a // fmls v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfcd2b // fmls v11.4s, v9.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd0a // fmls v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfcd2b // fmls v11.4s, v9.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
 	VTBL V30.B16, [V7.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V8.B16, V8.B16
 	VAND V30.B16, V9.B16, V9.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V8.B16, V8.B16
 	VORR V30.B16, V9.B16, V9.B16
 	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F16
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
-	FMOVQ 5056(R8), F18
+	FMOVQ 5568(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2ace12 // fmla v18.4s, v16.4s, v10.4s
 	WORD $0x4e2bce33 // fmla v19.4s, v17.4s, v11.4s
-	FMOVQ 4736(R8), F30
-	FMOVQ 4752(R8), F31
+	FMOVQ 5248(R8), F30
+	FMOVQ 5264(R8), F31
 	VTBL V8.B16, [V30.B16, V31.B16], V16.B16
 	VTBL V9.B16, [V30.B16, V31.B16], V17.B16
 	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
 	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
 	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
 	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e3 // fcmgt v3.4s, v31.4s, v3.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 6240(R8), F31
 	WORD $0x4e3fd4d2 // fadd v18.4s, v6.4s, v31.4s
 	WORD $0x4e3fd4f3 // fadd v19.4s, v7.4s, v31.4s
 	VBSL V6.B16, V18.B16, V2.B16
 	VBSL V7.B16, V19.B16, V3.B16
-	FMOVQ 4768(R8), F30
-	FMOVQ 4784(R8), F31
+	FMOVQ 5280(R8), F30
+	FMOVQ 5296(R8), F31
 	VTBL V8.B16, [V30.B16, V31.B16], V8.B16
 	VTBL V9.B16, [V30.B16, V31.B16], V9.B16
 	VSHL $20, V2.S4, V2.S4
@@ -3616,12 +3721,12 @@ softplus_far:
 	WORD $0x4ea9d467 // fsub v7.4s, v3.4s, v9.4s
 	WORD $0x4e30cc46 // fmla v6.4s, v2.4s, v16.4s
 	WORD $0x4e31cc67 // fmla v7.4s, v3.4s, v17.4s
-	FMOVQ 5760(R8), F30
+	FMOVQ 6272(R8), F30
 	WORD $0x6ea0e7d0 // fcmgt v16.4s, v30.4s, v0.4s
 	VBSL V0.B16, V30.B16, V16.B16
 	WORD $0x6ea1e7d1 // fcmgt v17.4s, v30.4s, v1.4s
 	VBSL V1.B16, V30.B16, V17.B16
-	FMOVQ 6592(R8), F30
+	FMOVQ 7104(R8), F30
 	WORD $0x4eb0f7d0 // fmin v16.4s, v30.4s, v16.4s
 	WORD $0x4eb1f7d1 // fmin v17.4s, v30.4s, v17.4s
 	WORD $0x6ea8e602 // fcmgt v2.4s, v16.4s, v8.4s
@@ -3640,57 +3745,57 @@ softplus_far:
 	WORD $0x4ea3d663 // fsub v3.4s, v19.4s, v3.4s
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
 	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	FMOVQ 5056(R8), F31
+	FMOVQ 5568(R8), F31
 	WORD $0x4ebfd512 // fsub v18.4s, v8.4s, v31.4s
 	WORD $0x4ebfd533 // fsub v19.4s, v9.4s, v31.4s
 	WORD $0x6e32de4e // fmul v14.4s, v18.4s, v18.4s
 	WORD $0x6e33de6f // fmul v15.4s, v19.4s, v19.4s
-	FMOVQ 6624(R8), F30
-	FMOVQ 6656(R8), F10
+	FMOVQ 7136(R8), F30
+	FMOVQ 7168(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e2ecfca // fmla v10.4s, v30.4s, v14.4s
 	WORD $0x4e2fcfcb // fmla v11.4s, v30.4s, v15.4s
-	FMOVQ 6688(R8), F20
+	FMOVQ 7200(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2ecd54 // fmla v20.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd75 // fmla v21.4s, v11.4s, v15.4s
-	FMOVQ 6720(R8), F10
+	FMOVQ 7232(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e2ece8a // fmla v10.4s, v20.4s, v14.4s
 	WORD $0x4e2fceab // fmla v11.4s, v21.4s, v15.4s
-	FMOVQ 6752(R8), F20
+	FMOVQ 7264(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2ecd54 // fmla v20.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd75 // fmla v21.4s, v11.4s, v15.4s
-	FMOVQ 6784(R8), F30
-	FMOVQ 6816(R8), F10
+	FMOVQ 7296(R8), F30
+	FMOVQ 7328(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e2ecfca // fmla v10.4s, v30.4s, v14.4s
 	WORD $0x4e2fcfcb // fmla v11.4s, v30.4s, v15.4s
-	FMOVQ 6848(R8), F22
+	FMOVQ 7360(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e2ecd56 // fmla v22.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd77 // fmla v23.4s, v11.4s, v15.4s
-	FMOVQ 6880(R8), F10
+	FMOVQ 7392(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e2ececa // fmla v10.4s, v22.4s, v14.4s
 	WORD $0x4e2fceeb // fmla v11.4s, v23.4s, v15.4s
-	FMOVQ 6912(R8), F22
+	FMOVQ 7424(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e2ecd56 // fmla v22.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd77 // fmla v23.4s, v11.4s, v15.4s
 	WORD $0x4e32ce96 // fmla v22.4s, v20.4s, v18.4s
 	WORD $0x4e33ceb7 // fmla v23.4s, v21.4s, v19.4s
-	FMOVQ 6944(R8), F20
+	FMOVQ 7456(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e36ce54 // fmla v20.4s, v18.4s, v22.4s
 	WORD $0x4e37ce75 // fmla v21.4s, v19.4s, v23.4s
-	FMOVQ 6944(R8), F30
+	FMOVQ 7456(R8), F30
 	WORD $0x4eb4d7ce // fsub v14.4s, v30.4s, v20.4s
 	WORD $0x4eb5d7cf // fsub v15.4s, v30.4s, v21.4s
 	WORD $0x4e36ce4e // fmla v14.4s, v18.4s, v22.4s
 	WORD $0x4e37ce6f // fmla v15.4s, v19.4s, v23.4s
-	FMOVQ 6976(R8), F31
+	FMOVQ 7488(R8), F31
 	WORD $0x4e3fd5ce // fadd v14.4s, v14.4s, v31.4s
 	WORD $0x4e3fd5ef // fadd v15.4s, v15.4s, v31.4s
 	WORD $0x6e28dd16 // fmul v22.4s, v8.4s, v8.4s
@@ -3715,11 +3820,11 @@ softplus_far:
 	WORD $0x4e35cee3 // fmla v3.4s, v23.4s, v21.4s
 	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
 	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea0e7f0 // fcmgt v16.4s, v31.4s, v0.4s
 	WORD $0x6ea1e7f1 // fcmgt v17.4s, v31.4s, v1.4s
-	FMOVQ 5792(R8), F30
-	FMOVQ 5184(R8), F31
+	FMOVQ 6304(R8), F30
+	FMOVQ 5696(R8), F31
 	VBSL V31.B16, V30.B16, V16.B16
 	VBSL V31.B16, V30.B16, V17.B16
 	WORD $0x6e30dc50 // fmul v16.4s, v2.4s, v16.4s
@@ -3736,19 +3841,19 @@ softplus_far:
 elu:
 	ADD $40, R0, R1
 	VLD1R (R1), [V12.S4]
-	FMOVQ 5760(R8), F13
-	FMOVQ 5152(R8), F14
-	FMOVQ 7008(R8), F15
-	FMOVQ 7040(R8), F16
-	FMOVQ 7072(R8), F17
-	FMOVQ 7104(R8), F18
-	FMOVQ 5184(R8), F19
-	FMOVQ 7136(R8), F20
-	FMOVQ 7168(R8), F21
-	FMOVQ 7200(R8), F22
-	FMOVQ 7232(R8), F23
-	FMOVQ 7264(R8), F24
-	FMOVQ 5056(R8), F25
+	FMOVQ 6272(R8), F13
+	FMOVQ 5664(R8), F14
+	FMOVQ 7520(R8), F15
+	FMOVQ 7552(R8), F16
+	FMOVQ 7584(R8), F17
+	FMOVQ 7616(R8), F18
+	FMOVQ 5696(R8), F19
+	FMOVQ 7648(R8), F20
+	FMOVQ 7680(R8), F21
+	FMOVQ 7712(R8), F22
+	FMOVQ 7744(R8), F23
+	FMOVQ 7776(R8), F24
+	FMOVQ 5568(R8), F25
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x6eade402 // fcmgt v2.4s, v0.4s, v13.4s
@@ -3808,22 +3913,22 @@ elu_loop:
 	CBNZ R3, elu_loop
 	RET
 erf:
-	FMOVQ 4736(R8), F20
-	FMOVQ 4752(R8), F21
-	FMOVQ 4768(R8), F22
-	FMOVQ 4784(R8), F23
-	FMOVQ 5184(R8), F24
-	FMOVQ 5472(R8), F25
-	FMOVQ 4800(R8), F26
-	FMOVQ 7296(R8), F27
-	FMOVQ 7328(R8), F28
-	FMOVQ 7360(R8), F29
+	FMOVQ 5248(R8), F20
+	FMOVQ 5264(R8), F21
+	FMOVQ 5280(R8), F22
+	FMOVQ 5296(R8), F23
+	FMOVQ 5696(R8), F24
+	FMOVQ 5984(R8), F25
+	FMOVQ 5312(R8), F26
+	FMOVQ 7808(R8), F27
+	FMOVQ 7840(R8), F28
+	FMOVQ 7872(R8), F29
 erf_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V0.B16, V2.B16
 	VAND V31.B16, V1.B16, V3.B16
-	FMOVQ 7392(R8), F30
+	FMOVQ 7904(R8), F30
 	WORD $0x4ea2f7c2 // fmin v2.4s, v30.4s, v2.4s
 	WORD $0x4ea3f7c3 // fmin v3.4s, v30.4s, v3.4s
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
@@ -3834,40 +3939,40 @@ erf_loop:
 	WORD $0x4ea3cc67 // fmls v7.4s, v3.4s, v3.4s
 	VORR V25.B16, V4.B16, V8.B16
 	VORR V25.B16, V5.B16, V9.B16
-	FMOVQ 4896(R8), F31
+	FMOVQ 5408(R8), F31
 	VMOV V26.B16, V10.B16
 	VMOV V26.B16, V11.B16
 	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
 	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
 	WORD $0x4ebad54c // fsub v12.4s, v10.4s, v26.4s
 	WORD $0x4ebad56d // fsub v13.4s, v11.4s, v26.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	WORD $0x4ebfcd88 // fmls v8.4s, v12.4s, v31.4s
 	WORD $0x4ebfcda9 // fmls v9.4s, v13.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd88 // fmls v8.4s, v12.4s, v31.4s
 	WORD $0x4ebfcda9 // fmls v9.4s, v13.4s, v31.4s
 	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
 	WORD $0x4e27d529 // fadd v9.4s, v9.4s, v7.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V10.B16], V12.B16
 	VSHL $2, V12.B16, V12.B16
 	VTBL V30.B16, [V11.B16], V13.B16
 	VSHL $2, V13.B16, V13.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V12.B16, V12.B16
 	VAND V30.B16, V13.B16, V13.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V12.B16, V12.B16
 	VORR V30.B16, V13.B16, V13.B16
 	WORD $0x6e28dd0e // fmul v14.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F16
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e28cfd0 // fmla v16.4s, v30.4s, v8.4s
 	WORD $0x4e29cfd1 // fmla v17.4s, v30.4s, v9.4s
-	FMOVQ 5056(R8), F18
+	FMOVQ 5568(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e28ce12 // fmla v18.4s, v16.4s, v8.4s
 	WORD $0x4e29ce33 // fmla v19.4s, v17.4s, v9.4s
@@ -3877,20 +3982,20 @@ erf_loop:
 	WORD $0x4e31d531 // fadd v17.4s, v9.4s, v17.4s
 	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
 	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	FMOVQ 7424(R8), F30
-	FMOVQ 7456(R8), F18
+	FMOVQ 7936(R8), F30
+	FMOVQ 7968(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e24cfd2 // fmla v18.4s, v30.4s, v4.4s
 	WORD $0x4e25cfd3 // fmla v19.4s, v30.4s, v5.4s
-	FMOVQ 7488(R8), F14
+	FMOVQ 8000(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24ce4e // fmla v14.4s, v18.4s, v4.4s
 	WORD $0x4e25ce6f // fmla v15.4s, v19.4s, v5.4s
-	FMOVQ 7520(R8), F18
+	FMOVQ 8032(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e24cdd2 // fmla v18.4s, v14.4s, v4.4s
 	WORD $0x4e25cdf3 // fmla v19.4s, v15.4s, v5.4s
-	FMOVQ 7552(R8), F14
+	FMOVQ 8064(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24ce4e // fmla v14.4s, v18.4s, v4.4s
 	WORD $0x4e25ce6f // fmla v15.4s, v19.4s, v5.4s
@@ -3902,7 +4007,7 @@ erf_loop:
 	WORD $0x4eb3d769 // fsub v9.4s, v27.4s, v19.4s
 	WORD $0x4e24cdc8 // fmla v8.4s, v14.4s, v4.4s
 	WORD $0x4e25cde9 // fmla v9.4s, v15.4s, v5.4s
-	FMOVQ 7584(R8), F14
+	FMOVQ 8096(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4ea6ce4e // fmls v14.4s, v18.4s, v6.4s
 	WORD $0x4ea7ce6f // fmls v15.4s, v19.4s, v7.4s
@@ -3926,24 +4031,24 @@ erf_loop:
 	WORD $0x4e3cd46f // fadd v15.4s, v3.4s, v28.4s
 	WORD $0x6e2efd8e // fdiv v14.4s, v12.4s, v14.4s
 	WORD $0x6e2ffdaf // fdiv v15.4s, v13.4s, v15.4s
-	FMOVQ 7616(R8), F30
-	FMOVQ 7648(R8), F12
+	FMOVQ 8128(R8), F30
+	FMOVQ 8160(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e2ecfcc // fmla v12.4s, v30.4s, v14.4s
 	WORD $0x4e2fcfcd // fmla v13.4s, v30.4s, v15.4s
-	FMOVQ 7680(R8), F18
+	FMOVQ 8192(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2ecd92 // fmla v18.4s, v12.4s, v14.4s
 	WORD $0x4e2fcdb3 // fmla v19.4s, v13.4s, v15.4s
-	FMOVQ 7712(R8), F12
+	FMOVQ 8224(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e2ece4c // fmla v12.4s, v18.4s, v14.4s
 	WORD $0x4e2fce6d // fmla v13.4s, v19.4s, v15.4s
-	FMOVQ 7744(R8), F18
+	FMOVQ 8256(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2ecd92 // fmla v18.4s, v12.4s, v14.4s
 	WORD $0x4e2fcdb3 // fmla v19.4s, v13.4s, v15.4s
-	FMOVQ 7776(R8), F12
+	FMOVQ 8288(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e2ece4c // fmla v12.4s, v18.4s, v14.4s
 	WORD $0x4e2fce6d // fmla v13.4s, v19.4s, v15.4s
@@ -3976,85 +4081,85 @@ erf_loop:
 	CBNZ R3, erf_loop
 	RET
 gelu:
-	FMOVQ 7808(R8), F28
-	FMOVQ 7824(R8), F29
+	FMOVQ 8320(R8), F28
+	FMOVQ 8336(R8), F29
 gelu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5472(R8), F30
+	FMOVQ 5984(R8), F30
 	WORD $0x4e20f7c2 // fmax v2.4s, v30.4s, v0.4s
 	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V0.B16
 	VORR V31.B16, V1.B16, V1.B16
-	FMOVQ 7840(R8), F31
+	FMOVQ 8352(R8), F31
 	WORD $0x6ea0e7e4 // fcmgt v4.4s, v31.4s, v0.4s
 	WORD $0x6ea1e7e5 // fcmgt v5.4s, v31.4s, v1.4s
-	FMOVQ 7872(R8), F31
-	FMOVQ 4800(R8), F6
+	FMOVQ 8384(R8), F31
+	FMOVQ 5312(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4ebfcc06 // fmls v6.4s, v0.4s, v31.4s
 	WORD $0x4ebfcc27 // fmls v7.4s, v1.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V7.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	VTBL V6.B16, [V28.B16, V29.B16], V8.B16
 	VTBL V7.B16, [V28.B16, V29.B16], V9.B16
 	WORD $0x4ea8d408 // fsub v8.4s, v0.4s, v8.4s
 	WORD $0x4ea9d429 // fsub v9.4s, v1.4s, v9.4s
-	FMOVQ 7904(R8), F30
-	FMOVQ 7920(R8), F31
+	FMOVQ 8416(R8), F30
+	FMOVQ 8432(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
-	FMOVQ 7936(R8), F30
-	FMOVQ 7952(R8), F31
+	FMOVQ 8448(R8), F30
+	FMOVQ 8464(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 7968(R8), F30
-	FMOVQ 7984(R8), F31
+	FMOVQ 8480(R8), F30
+	FMOVQ 8496(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 8000(R8), F30
-	FMOVQ 8016(R8), F31
+	FMOVQ 8512(R8), F30
+	FMOVQ 8528(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 8032(R8), F30
-	FMOVQ 8048(R8), F31
+	FMOVQ 8544(R8), F30
+	FMOVQ 8560(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 8064(R8), F30
-	FMOVQ 8080(R8), F31
+	FMOVQ 8576(R8), F30
+	FMOVQ 8592(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 8096(R8), F30
-	FMOVQ 8112(R8), F31
+	FMOVQ 8608(R8), F30
+	FMOVQ 8624(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 6496(R8), F30
-	FMOVQ 6512(R8), F31
+	FMOVQ 7008(R8), F30
+	FMOVQ 7024(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
-	FMOVQ 8128(R8), F30
-	FMOVQ 8144(R8), F31
+	FMOVQ 8640(R8), F30
+	FMOVQ 8656(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V6.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V7.B16
 	WORD $0x4e2ccc06 // fmla v6.4s, v0.4s, v12.4s
@@ -4075,29 +4180,29 @@ gelu_near:
 	RET
 gelu_far:
 	FLDPQ -32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 7840(R8), F31
+	FMOVQ 8352(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V0.B16, V8.B16
 	VAND V31.B16, V1.B16, V9.B16
-	FMOVQ 8160(R8), F30
+	FMOVQ 8672(R8), F30
 	WORD $0x4ea8f7c8 // fmin v8.4s, v30.4s, v8.4s
 	WORD $0x4ea9f7c9 // fmin v9.4s, v30.4s, v9.4s
-	FMOVQ 8192(R8), F31
+	FMOVQ 8704(R8), F31
 	WORD $0x4e3fd50a // fadd v10.4s, v8.4s, v31.4s
 	WORD $0x4e3fd52b // fadd v11.4s, v9.4s, v31.4s
 	WORD $0x6e2afd0c // fdiv v12.4s, v8.4s, v10.4s
 	WORD $0x6e2bfd2d // fdiv v13.4s, v9.4s, v11.4s
-	FMOVQ 8224(R8), F30
-	FMOVQ 6560(R8), F14
+	FMOVQ 8736(R8), F30
+	FMOVQ 7072(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e2ccfce // fmla v14.4s, v30.4s, v12.4s
 	WORD $0x4e2dcfcf // fmla v15.4s, v30.4s, v13.4s
-	FMOVQ 8192(R8), F31
+	FMOVQ 8704(R8), F31
 	WORD $0x4ebfd550 // fsub v16.4s, v10.4s, v31.4s
 	WORD $0x4ebfd571 // fsub v17.4s, v11.4s, v31.4s
 	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
@@ -4108,82 +4213,82 @@ gelu_far:
 	WORD $0x4eabcdb3 // fmls v19.4s, v13.4s, v11.4s
 	WORD $0x4eb0cd92 // fmls v18.4s, v12.4s, v16.4s
 	WORD $0x4eb1cdb3 // fmls v19.4s, v13.4s, v17.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ebfd58c // fsub v12.4s, v12.4s, v31.4s
 	WORD $0x4ebfd5ad // fsub v13.4s, v13.4s, v31.4s
-	FMOVQ 8256(R8), F30
+	FMOVQ 8768(R8), F30
 	WORD $0x6e2cdfcc // fmul v12.4s, v30.4s, v12.4s
 	WORD $0x6e2ddfcd // fmul v13.4s, v30.4s, v13.4s
 	WORD $0x6e2cde4c // fmul v12.4s, v18.4s, v12.4s
 	WORD $0x6e2dde6d // fmul v13.4s, v19.4s, v13.4s
 	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
 	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	FMOVQ 8288(R8), F30
-	FMOVQ 8320(R8), F16
+	FMOVQ 8800(R8), F30
+	FMOVQ 8832(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e32cfd0 // fmla v16.4s, v30.4s, v18.4s
 	WORD $0x4e33cfd1 // fmla v17.4s, v30.4s, v19.4s
-	FMOVQ 8352(R8), F10
+	FMOVQ 8864(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e32ce0a // fmla v10.4s, v16.4s, v18.4s
 	WORD $0x4e33ce2b // fmla v11.4s, v17.4s, v19.4s
-	FMOVQ 8384(R8), F16
+	FMOVQ 8896(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e32cd50 // fmla v16.4s, v10.4s, v18.4s
 	WORD $0x4e33cd71 // fmla v17.4s, v11.4s, v19.4s
-	FMOVQ 8416(R8), F10
+	FMOVQ 8928(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e32ce0a // fmla v10.4s, v16.4s, v18.4s
 	WORD $0x4e33ce2b // fmla v11.4s, v17.4s, v19.4s
-	FMOVQ 8448(R8), F30
-	FMOVQ 8480(R8), F16
+	FMOVQ 8960(R8), F30
+	FMOVQ 8992(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e32cfd0 // fmla v16.4s, v30.4s, v18.4s
 	WORD $0x4e33cfd1 // fmla v17.4s, v30.4s, v19.4s
-	FMOVQ 8512(R8), F20
+	FMOVQ 9024(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e32ce14 // fmla v20.4s, v16.4s, v18.4s
 	WORD $0x4e33ce35 // fmla v21.4s, v17.4s, v19.4s
-	FMOVQ 8544(R8), F16
+	FMOVQ 9056(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e32ce90 // fmla v16.4s, v20.4s, v18.4s
 	WORD $0x4e33ceb1 // fmla v17.4s, v21.4s, v19.4s
-	FMOVQ 8576(R8), F20
+	FMOVQ 9088(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e32ce14 // fmla v20.4s, v16.4s, v18.4s
 	WORD $0x4e33ce35 // fmla v21.4s, v17.4s, v19.4s
-	FMOVQ 8608(R8), F16
+	FMOVQ 9120(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e32ce90 // fmla v16.4s, v20.4s, v18.4s
 	WORD $0x4e33ceb1 // fmla v17.4s, v21.4s, v19.4s
 	WORD $0x4e2ecd50 // fmla v16.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd71 // fmla v17.4s, v11.4s, v15.4s
-	FMOVQ 8640(R8), F10
+	FMOVQ 9152(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
 	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
-	FMOVQ 8640(R8), F30
+	FMOVQ 9152(R8), F30
 	WORD $0x4eaad7d2 // fsub v18.4s, v30.4s, v10.4s
 	WORD $0x4eabd7d3 // fsub v19.4s, v30.4s, v11.4s
 	WORD $0x4e30cdd2 // fmla v18.4s, v14.4s, v16.4s
 	WORD $0x4e31cdf3 // fmla v19.4s, v15.4s, v17.4s
-	FMOVQ 8672(R8), F31
+	FMOVQ 9184(R8), F31
 	WORD $0x4e3fd652 // fadd v18.4s, v18.4s, v31.4s
 	WORD $0x4e3fd673 // fadd v19.4s, v19.4s, v31.4s
 	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
 	WORD $0x4e2dce33 // fmla v19.4s, v17.4s, v13.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4e3fd50c // fadd v12.4s, v8.4s, v31.4s
 	WORD $0x4e3fd52d // fadd v13.4s, v9.4s, v31.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ebfd590 // fsub v16.4s, v12.4s, v31.4s
 	WORD $0x4ebfd5b1 // fsub v17.4s, v13.4s, v31.4s
 	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
 	WORD $0x4eb1d531 // fsub v17.4s, v9.4s, v17.4s
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x6e2cffce // fdiv v14.4s, v30.4s, v12.4s
 	WORD $0x6e2dffcf // fdiv v15.4s, v30.4s, v13.4s
-	FMOVQ 5184(R8), F20
+	FMOVQ 5696(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4eaccdd4 // fmls v20.4s, v14.4s, v12.4s
 	WORD $0x4eadcdf5 // fmls v21.4s, v15.4s, v13.4s
@@ -4205,74 +4310,74 @@ gelu_far:
 	WORD $0x4e2bcead // fmla v13.4s, v21.4s, v11.4s
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 8256(R8), F31
+	FMOVQ 8768(R8), F31
 	WORD $0x6e3fdd54 // fmul v20.4s, v10.4s, v31.4s
 	WORD $0x6e3fdd75 // fmul v21.4s, v11.4s, v31.4s
 	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4e28cd0a // fmla v10.4s, v8.4s, v8.4s
 	WORD $0x4e29cd2b // fmla v11.4s, v9.4s, v9.4s
-	FMOVQ 8256(R8), F31
+	FMOVQ 8768(R8), F31
 	WORD $0x6e3fdd4a // fmul v10.4s, v10.4s, v31.4s
 	WORD $0x6e3fdd6b // fmul v11.4s, v11.4s, v31.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F18
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e3fce92 // fmla v18.4s, v20.4s, v31.4s
 	WORD $0x4e3fceb3 // fmla v19.4s, v21.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd64e // fsub v14.4s, v18.4s, v31.4s
 	WORD $0x4ebfd66f // fsub v15.4s, v19.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V20.B16, V22.B16
 	VMOV V21.B16, V23.B16
 	WORD $0x4ebfcdd6 // fmls v22.4s, v14.4s, v31.4s
 	WORD $0x4ebfcdf7 // fmls v23.4s, v15.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcdd6 // fmls v22.4s, v14.4s, v31.4s
 	WORD $0x4ebfcdf7 // fmls v23.4s, v15.4s, v31.4s
 	WORD $0x4e2ad6ca // fadd v10.4s, v22.4s, v10.4s
 	WORD $0x4e2bd6eb // fadd v11.4s, v23.4s, v11.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V18.B16], V22.B16
 	VSHL $2, V22.B16, V22.B16
 	VTBL V30.B16, [V19.B16], V23.B16
 	VSHL $2, V23.B16, V23.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V22.B16, V22.B16
 	VAND V30.B16, V23.B16, V23.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V22.B16, V22.B16
 	VORR V30.B16, V23.B16, V23.B16
 	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F24
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F24
 	VMOV V24.B16, V25.B16
 	WORD $0x4e2acfd8 // fmla v24.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfd9 // fmla v25.4s, v30.4s, v11.4s
-	FMOVQ 5056(R8), F26
+	FMOVQ 5568(R8), F26
 	VMOV V26.B16, V27.B16
 	WORD $0x4e2acf1a // fmla v26.4s, v24.4s, v10.4s
 	WORD $0x4e2bcf3b // fmla v27.4s, v25.4s, v11.4s
-	FMOVQ 4736(R8), F30
-	FMOVQ 4752(R8), F31
+	FMOVQ 5248(R8), F30
+	FMOVQ 5264(R8), F31
 	VTBL V22.B16, [V30.B16, V31.B16], V24.B16
 	VTBL V23.B16, [V30.B16, V31.B16], V25.B16
 	WORD $0x4e38d558 // fadd v24.4s, v10.4s, v24.4s
 	WORD $0x4e39d579 // fadd v25.4s, v11.4s, v25.4s
 	WORD $0x4e3acdd8 // fmla v24.4s, v14.4s, v26.4s
 	WORD $0x4e3bcdf9 // fmla v25.4s, v15.4s, v27.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6eb4e7fa // fcmgt v26.4s, v31.4s, v20.4s
 	WORD $0x6eb5e7fb // fcmgt v27.4s, v31.4s, v21.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 6240(R8), F31
 	WORD $0x4e3fd64e // fadd v14.4s, v18.4s, v31.4s
 	WORD $0x4e3fd66f // fadd v15.4s, v19.4s, v31.4s
 	VBSL V18.B16, V14.B16, V26.B16
 	VBSL V19.B16, V15.B16, V27.B16
-	FMOVQ 4768(R8), F30
-	FMOVQ 4784(R8), F31
+	FMOVQ 5280(R8), F30
+	FMOVQ 5296(R8), F31
 	VTBL V22.B16, [V30.B16, V31.B16], V22.B16
 	VTBL V23.B16, [V30.B16, V31.B16], V23.B16
 	VSHL $20, V26.S4, V26.S4
@@ -4303,8 +4408,8 @@ gelu_far:
 	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
 	WORD $0x4eb2d712 // fsub v18.4s, v24.4s, v18.4s
 	WORD $0x4eb3d733 // fsub v19.4s, v25.4s, v19.4s
-	FMOVQ 5760(R8), F30
-	FMOVQ 6560(R8), F31
+	FMOVQ 6272(R8), F30
+	FMOVQ 7072(R8), F31
 	WORD $0x4ea0a818 // cmlt v24.4s, v0.4s, #0
 	VBSL V31.B16, V30.B16, V24.B16
 	WORD $0x4ea0a839 // cmlt v25.4s, v1.4s, #0
@@ -4317,32 +4422,32 @@ gelu_far:
 	WORD $0x4eb9d5b9 // fsub v25.4s, v13.4s, v25.4s
 	WORD $0x4e32d712 // fadd v18.4s, v24.4s, v18.4s
 	WORD $0x4e33d733 // fadd v19.4s, v25.4s, v19.4s
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V20.B16, V20.B16
 	VAND V31.B16, V21.B16, V21.B16
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V20.B16, V20.B16
 	VORR V1.B16, V21.B16, V21.B16
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V8.B16, V8.B16
 	VORR V31.B16, V9.B16, V9.B16
 	WORD $0x6e32dd12 // fmul v18.4s, v8.4s, v18.4s
 	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
 	WORD $0x4e3acc52 // fmla v18.4s, v2.4s, v26.4s
 	WORD $0x4e3bcc73 // fmla v19.4s, v3.4s, v27.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x6ebee69a // fcmgt v26.4s, v20.4s, v30.4s
 	WORD $0x6ebee6bb // fcmgt v27.4s, v21.4s, v30.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6eb4e7f4 // fcmgt v20.4s, v31.4s, v20.4s
 	WORD $0x6eb5e7f5 // fcmgt v21.4s, v31.4s, v21.4s
-	FMOVQ 5792(R8), F30
-	FMOVQ 5184(R8), F31
+	FMOVQ 6304(R8), F30
+	FMOVQ 5696(R8), F31
 	VBSL V31.B16, V30.B16, V20.B16
 	VBSL V31.B16, V30.B16, V21.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	VBSL V31.B16, V20.B16, V26.B16
 	VBSL V31.B16, V21.B16, V27.B16
 	WORD $0x6e3ade5a // fmul v26.4s, v18.4s, v26.4s
@@ -4355,35 +4460,35 @@ gelu_far:
 	VMOV V5.B16, V7.B16
 	JMP gelu_near
 geluTanh:
-	FMOVQ 8704(R8), F26
-	FMOVQ 8720(R8), F27
-	FMOVQ 8736(R8), F28
-	FMOVQ 8752(R8), F29
+	FMOVQ 9216(R8), F26
+	FMOVQ 9232(R8), F27
+	FMOVQ 9248(R8), F28
+	FMOVQ 9264(R8), F29
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5472(R8), F30
+	FMOVQ 5984(R8), F30
 	WORD $0x4e20f7c2 // fmax v2.4s, v30.4s, v0.4s
 	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V0.B16
 	VORR V31.B16, V1.B16, V1.B16
-	FMOVQ 7840(R8), F31
+	FMOVQ 8352(R8), F31
 	WORD $0x6ea0e7e4 // fcmgt v4.4s, v31.4s, v0.4s
 	WORD $0x6ea1e7e5 // fcmgt v5.4s, v31.4s, v1.4s
-	FMOVQ 7872(R8), F31
-	FMOVQ 4800(R8), F6
+	FMOVQ 8384(R8), F31
+	FMOVQ 5312(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4ebfcc06 // fmls v6.4s, v0.4s, v31.4s
 	WORD $0x4ebfcc27 // fmls v7.4s, v1.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V7.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	VTBL V6.B16, [V26.B16, V27.B16], V8.B16
@@ -4392,48 +4497,48 @@ geluTanh_loop:
 	WORD $0x4ea9d429 // fsub v9.4s, v1.4s, v9.4s
 	VTBL V6.B16, [V28.B16, V29.B16], V10.B16
 	VTBL V7.B16, [V28.B16, V29.B16], V11.B16
-	FMOVQ 8768(R8), F30
-	FMOVQ 8784(R8), F31
+	FMOVQ 9280(R8), F30
+	FMOVQ 9296(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 8800(R8), F30
-	FMOVQ 8816(R8), F31
+	FMOVQ 9312(R8), F30
+	FMOVQ 9328(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 8832(R8), F30
-	FMOVQ 8848(R8), F31
+	FMOVQ 9344(R8), F30
+	FMOVQ 9360(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 8864(R8), F30
-	FMOVQ 8880(R8), F31
+	FMOVQ 9376(R8), F30
+	FMOVQ 9392(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 8896(R8), F30
-	FMOVQ 8912(R8), F31
+	FMOVQ 9408(R8), F30
+	FMOVQ 9424(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
 	WORD $0x4e28cd4c // fmla v12.4s, v10.4s, v8.4s
 	WORD $0x4e29cd6d // fmla v13.4s, v11.4s, v9.4s
-	FMOVQ 8928(R8), F30
-	FMOVQ 8944(R8), F31
+	FMOVQ 9440(R8), F30
+	FMOVQ 9456(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
 	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
-	FMOVQ 6496(R8), F30
-	FMOVQ 6512(R8), F31
+	FMOVQ 7008(R8), F30
+	FMOVQ 7024(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V13.B16
-	FMOVQ 8960(R8), F30
-	FMOVQ 8976(R8), F31
+	FMOVQ 9472(R8), F30
+	FMOVQ 9488(R8), F31
 	VTBL V6.B16, [V30.B16, V31.B16], V6.B16
 	VTBL V7.B16, [V30.B16, V31.B16], V7.B16
 	WORD $0x4e2ccc06 // fmla v6.4s, v0.4s, v12.4s
@@ -4454,13 +4559,13 @@ geluTanh_near:
 	RET
 geluTanh_far:
 	FLDPQ -32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 7840(R8), F31
+	FMOVQ 8352(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 8992(R8), F30
+	FMOVQ 9504(R8), F30
 	WORD $0x4e22f7c8 // fmax v8.4s, v30.4s, v2.4s
 	WORD $0x4e23f7c9 // fmax v9.4s, v30.4s, v3.4s
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
@@ -4471,26 +4576,26 @@ geluTanh_far:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	WORD $0x4e28cd0c // fmla v12.4s, v8.4s, v8.4s
 	WORD $0x4e29cd2d // fmla v13.4s, v9.4s, v9.4s
-	FMOVQ 9024(R8), F30
+	FMOVQ 9536(R8), F30
 	WORD $0x6e2adfce // fmul v14.4s, v30.4s, v10.4s
 	WORD $0x6e2bdfcf // fmul v15.4s, v30.4s, v11.4s
-	FMOVQ 9024(R8), F30
+	FMOVQ 9536(R8), F30
 	VMOV V14.B16, V16.B16
 	VMOV V15.B16, V17.B16
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
 	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
-	FMOVQ 9056(R8), F30
+	FMOVQ 9568(R8), F30
 	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
-	FMOVQ 9024(R8), F30
+	FMOVQ 9536(R8), F30
 	WORD $0x4e2ccfd0 // fmla v16.4s, v30.4s, v12.4s
 	WORD $0x4e2dcfd1 // fmla v17.4s, v30.4s, v13.4s
-	FMOVQ 9088(R8), F30
+	FMOVQ 9600(R8), F30
 	WORD $0x4e2ef7cc // fmax v12.4s, v30.4s, v14.4s
 	WORD $0x4e2ff7cd // fmax v13.4s, v30.4s, v15.4s
-	FMOVQ 9088(R8), F30
+	FMOVQ 9600(R8), F30
 	WORD $0x4eaef7ce // fmin v14.4s, v30.4s, v14.4s
 	WORD $0x4eaff7cf // fmin v15.4s, v30.4s, v15.4s
 	WORD $0x4e2ed58a // fadd v10.4s, v12.4s, v14.4s
@@ -4499,7 +4604,7 @@ geluTanh_far:
 	WORD $0x4eadd56d // fsub v13.4s, v11.4s, v13.4s
 	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
 	WORD $0x4eadd5ed // fsub v13.4s, v15.4s, v13.4s
-	FMOVQ 9120(R8), F31
+	FMOVQ 9632(R8), F31
 	WORD $0x4e3fd610 // fadd v16.4s, v16.4s, v31.4s
 	WORD $0x4e3fd631 // fadd v17.4s, v17.4s, v31.4s
 	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
@@ -4514,67 +4619,67 @@ geluTanh_far:
 	WORD $0x4e2bcd2f // fmla v15.4s, v9.4s, v11.4s
 	WORD $0x4e30cd0e // fmla v14.4s, v8.4s, v16.4s
 	WORD $0x4e31cd2f // fmla v15.4s, v9.4s, v17.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x4e2cf7d0 // fmax v16.4s, v30.4s, v12.4s
 	WORD $0x4e2df7d1 // fmax v17.4s, v30.4s, v13.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F10
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e3fce0a // fmla v10.4s, v16.4s, v31.4s
 	WORD $0x4e3fce2b // fmla v11.4s, v17.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd552 // fsub v18.4s, v10.4s, v31.4s
 	WORD $0x4ebfd573 // fsub v19.4s, v11.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V16.B16, V20.B16
 	VMOV V17.B16, V21.B16
 	WORD $0x4ebfce54 // fmls v20.4s, v18.4s, v31.4s
 	WORD $0x4ebfce75 // fmls v21.4s, v19.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfce54 // fmls v20.4s, v18.4s, v31.4s
 	WORD $0x4ebfce75 // fmls v21.4s, v19.4s, v31.4s
 	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
 	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V10.B16], V20.B16
 	VSHL $2, V20.B16, V20.B16
 	VTBL V30.B16, [V11.B16], V21.B16
 	VSHL $2, V21.B16, V21.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V20.B16, V20.B16
 	VAND V30.B16, V21.B16, V21.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V20.B16, V20.B16
 	VORR V30.B16, V21.B16, V21.B16
 	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
 	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F22
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e2ecfd6 // fmla v22.4s, v30.4s, v14.4s
 	WORD $0x4e2fcfd7 // fmla v23.4s, v30.4s, v15.4s
-	FMOVQ 5056(R8), F24
+	FMOVQ 5568(R8), F24
 	VMOV V24.B16, V25.B16
 	WORD $0x4e2eced8 // fmla v24.4s, v22.4s, v14.4s
 	WORD $0x4e2fcef9 // fmla v25.4s, v23.4s, v15.4s
-	FMOVQ 4736(R8), F30
-	FMOVQ 4752(R8), F31
+	FMOVQ 5248(R8), F30
+	FMOVQ 5264(R8), F31
 	VTBL V20.B16, [V30.B16, V31.B16], V22.B16
 	VTBL V21.B16, [V30.B16, V31.B16], V23.B16
 	WORD $0x4e36d5d6 // fadd v22.4s, v14.4s, v22.4s
 	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
 	WORD $0x4e38ce56 // fmla v22.4s, v18.4s, v24.4s
 	WORD $0x4e39ce77 // fmla v23.4s, v19.4s, v25.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6eb0e7f0 // fcmgt v16.4s, v31.4s, v16.4s
 	WORD $0x6eb1e7f1 // fcmgt v17.4s, v31.4s, v17.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 6240(R8), F31
 	WORD $0x4e3fd558 // fadd v24.4s, v10.4s, v31.4s
 	WORD $0x4e3fd579 // fadd v25.4s, v11.4s, v31.4s
 	VBSL V10.B16, V24.B16, V16.B16
 	VBSL V11.B16, V25.B16, V17.B16
-	FMOVQ 4768(R8), F30
-	FMOVQ 4784(R8), F31
+	FMOVQ 5280(R8), F30
+	FMOVQ 5296(R8), F31
 	VTBL V20.B16, [V30.B16, V31.B16], V20.B16
 	VTBL V21.B16, [V30.B16, V31.B16], V21.B16
 	VSHL $20, V16.S4, V16.S4
@@ -4589,35 +4694,35 @@ geluTanh_far:
 	WORD $0x4eb5d62b // fsub v11.4s, v17.4s, v21.4s
 	WORD $0x4e36ce0a // fmla v10.4s, v16.4s, v22.4s
 	WORD $0x4e37ce2b // fmla v11.4s, v17.4s, v23.4s
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V12.B16, V12.B16
 	VAND V31.B16, V13.B16, V13.B16
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VAND V31.B16, V0.B16, V22.B16
 	VAND V31.B16, V1.B16, V23.B16
 	VORR V22.B16, V12.B16, V12.B16
 	VORR V23.B16, V13.B16, V13.B16
-	FMOVQ 6560(R8), F31
+	FMOVQ 7072(R8), F31
 	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
 	VBSL V31.B16, V20.B16, V16.B16
 	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
 	VBSL V31.B16, V21.B16, V17.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
 	VBSL V31.B16, V10.B16, V0.B16
 	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
 	VBSL V31.B16, V11.B16, V1.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x4e34d7d8 // fadd v24.4s, v30.4s, v20.4s
 	WORD $0x4e35d7d9 // fadd v25.4s, v30.4s, v21.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ebfd712 // fsub v18.4s, v24.4s, v31.4s
 	WORD $0x4ebfd733 // fsub v19.4s, v25.4s, v31.4s
 	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
 	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
 	WORD $0x4e2ad64a // fadd v10.4s, v18.4s, v10.4s
 	WORD $0x4e2bd66b // fadd v11.4s, v19.4s, v11.4s
-	FMOVQ 5184(R8), F30
+	FMOVQ 5696(R8), F30
 	WORD $0x6e38ffd2 // fdiv v18.4s, v30.4s, v24.4s
 	WORD $0x6e39ffd3 // fdiv v19.4s, v30.4s, v25.4s
 	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
@@ -4634,17 +4739,17 @@ geluTanh_far:
 	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
 	WORD $0x4e34cc52 // fmla v18.4s, v2.4s, v20.4s
 	WORD $0x4e35cc73 // fmla v19.4s, v3.4s, v21.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x6ebee594 // fcmgt v20.4s, v12.4s, v30.4s
 	WORD $0x6ebee5b5 // fcmgt v21.4s, v13.4s, v30.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6eace7ec // fcmgt v12.4s, v31.4s, v12.4s
 	WORD $0x6eade7ed // fcmgt v13.4s, v31.4s, v13.4s
-	FMOVQ 5792(R8), F30
-	FMOVQ 5184(R8), F31
+	FMOVQ 6304(R8), F30
+	FMOVQ 5696(R8), F31
 	VBSL V31.B16, V30.B16, V12.B16
 	VBSL V31.B16, V30.B16, V13.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	VBSL V31.B16, V12.B16, V20.B16
 	VBSL V31.B16, V13.B16, V21.B16
 	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
@@ -4657,53 +4762,53 @@ geluTanh_far:
 	VMOV V5.B16, V7.B16
 	JMP geluTanh_near
 mish:
-	FMOVQ 4736(R8), F26
-	FMOVQ 4752(R8), F27
-	FMOVQ 4768(R8), F28
-	FMOVQ 4784(R8), F29
+	FMOVQ 5248(R8), F26
+	FMOVQ 5264(R8), F27
+	FMOVQ 5280(R8), F28
+	FMOVQ 5296(R8), F29
 mish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F6
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e3fcc46 // fmla v6.4s, v2.4s, v31.4s
 	WORD $0x4e3fcc67 // fmla v7.4s, v3.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd4c8 // fsub v8.4s, v6.4s, v31.4s
 	WORD $0x4ebfd4e9 // fsub v9.4s, v7.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V2.B16, V10.B16
 	VMOV V3.B16, V11.B16
 	WORD $0x4ebfcd0a // fmls v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfcd2b // fmls v11.4s, v9.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd0a // fmls v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfcd2b // fmls v11.4s, v9.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V6.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
 	VTBL V30.B16, [V7.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V8.B16, V8.B16
 	VAND V30.B16, V9.B16, V9.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V8.B16, V8.B16
 	VORR V30.B16, V9.B16, V9.B16
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F14
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e2acfce // fmla v14.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfcf // fmla v15.4s, v30.4s, v11.4s
-	FMOVQ 5056(R8), F16
+	FMOVQ 5568(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
 	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
@@ -4741,12 +4846,12 @@ mish_loop:
 	WORD $0x4e29cd2b // fmla v11.4s, v9.4s, v9.4s
 	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
 	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
 	VBSL V31.B16, V12.B16, V16.B16
 	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
 	VBSL V31.B16, V13.B16, V17.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	WORD $0x4ea0a808 // cmlt v8.4s, v0.4s, #0
 	VBSL V31.B16, V10.B16, V8.B16
 	WORD $0x4ea0a829 // cmlt v9.4s, v1.4s, #0
@@ -4771,14 +4876,14 @@ mish_loop:
 	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
 	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
 	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
-	FMOVQ 8224(R8), F30
+	FMOVQ 8736(R8), F30
 	WORD $0x4ea0a812 // cmlt v18.4s, v0.4s, #0
 	VBSL V12.B16, V30.B16, V18.B16
 	WORD $0x4ea0a833 // cmlt v19.4s, v1.4s, #0
 	VBSL V13.B16, V30.B16, V19.B16
 	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
 	WORD $0x4e2bd56b // fadd v11.4s, v11.4s, v11.4s
-	FMOVQ 5760(R8), F30
+	FMOVQ 6272(R8), F30
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
 	VBSL V10.B16, V30.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
@@ -4801,8 +4906,8 @@ mish_loop:
 	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
 	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
 	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
-	FMOVQ 5184(R8), F30
-	FMOVQ 6560(R8), F31
+	FMOVQ 5696(R8), F30
+	FMOVQ 7072(R8), F31
 	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
 	VBSL V31.B16, V30.B16, V10.B16
 	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
@@ -4811,7 +4916,7 @@ mish_loop:
 	WORD $0x6e33fd6b // fdiv v11.4s, v11.4s, v19.4s
 	WORD $0x6e2ade06 // fmul v6.4s, v16.4s, v10.4s
 	WORD $0x6e2bde27 // fmul v7.4s, v17.4s, v11.4s
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V6.B16, V20.B16
 	VAND V31.B16, V7.B16, V21.B16
 	WORD $0x4eb2ce90 // fmls v16.4s, v20.4s, v18.4s
@@ -4826,7 +4931,7 @@ mish_loop:
 	WORD $0x6e2bdc6b // fmul v11.4s, v3.4s, v11.4s
 	WORD $0x4e26cc4a // fmla v10.4s, v2.4s, v6.4s
 	WORD $0x4e27cc6b // fmla v11.4s, v3.4s, v7.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V10.B16, V0.B16
@@ -4843,71 +4948,71 @@ mish_near:
 	RET
 mish_far:
 	FLDPQ -32(R6), (F2, F3)
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VORR V31.B16, V2.B16, V4.B16
 	VORR V31.B16, V3.B16, V5.B16
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea4e7e6 // fcmgt v6.4s, v31.4s, v4.4s
 	WORD $0x6ea5e7e7 // fcmgt v7.4s, v31.4s, v5.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x4e24f7c8 // fmax v8.4s, v30.4s, v4.4s
 	WORD $0x4e25f7c9 // fmax v9.4s, v30.4s, v5.4s
-	FMOVQ 4896(R8), F31
-	FMOVQ 4800(R8), F10
+	FMOVQ 5408(R8), F31
+	FMOVQ 5312(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
 	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
-	FMOVQ 4800(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd54c // fsub v12.4s, v10.4s, v31.4s
 	WORD $0x4ebfd56d // fsub v13.4s, v11.4s, v31.4s
-	FMOVQ 4960(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V8.B16, V14.B16
 	VMOV V9.B16, V15.B16
 	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
 	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
 	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	FMOVQ 5216(R8), F30
+	FMOVQ 5728(R8), F30
 	VTBL V30.B16, [V10.B16], V12.B16
 	VSHL $2, V12.B16, V12.B16
 	VTBL V30.B16, [V11.B16], V13.B16
 	VSHL $2, V13.B16, V13.B16
-	FMOVQ 5248(R8), F30
+	FMOVQ 5760(R8), F30
 	VAND V30.B16, V12.B16, V12.B16
 	VAND V30.B16, V13.B16, V13.B16
-	FMOVQ 5280(R8), F30
+	FMOVQ 5792(R8), F30
 	VORR V30.B16, V12.B16, V12.B16
 	VORR V30.B16, V13.B16, V13.B16
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 4992(R8), F30
-	FMOVQ 5024(R8), F18
+	FMOVQ 5504(R8), F30
+	FMOVQ 5536(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2ecfd2 // fmla v18.4s, v30.4s, v14.4s
 	WORD $0x4e2fcfd3 // fmla v19.4s, v30.4s, v15.4s
-	FMOVQ 5056(R8), F20
+	FMOVQ 5568(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2ece54 // fmla v20.4s, v18.4s, v14.4s
 	WORD $0x4e2fce75 // fmla v21.4s, v19.4s, v15.4s
-	FMOVQ 4736(R8), F30
-	FMOVQ 4752(R8), F31
+	FMOVQ 5248(R8), F30
+	FMOVQ 5264(R8), F31
 	VTBL V12.B16, [V30.B16, V31.B16], V18.B16
 	VTBL V13.B16, [V30.B16, V31.B16], V19.B16
 	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
 	WORD $0x4e33d5f3 // fadd v19.4s, v15.4s, v19.4s
 	WORD $0x4e34ce12 // fmla v18.4s, v16.4s, v20.4s
 	WORD $0x4e35ce33 // fmla v19.4s, v17.4s, v21.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea8e7f4 // fcmgt v20.4s, v31.4s, v8.4s
 	WORD $0x6ea9e7f5 // fcmgt v21.4s, v31.4s, v9.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 6240(R8), F31
 	WORD $0x4e3fd550 // fadd v16.4s, v10.4s, v31.4s
 	WORD $0x4e3fd571 // fadd v17.4s, v11.4s, v31.4s
 	VBSL V10.B16, V16.B16, V20.B16
 	VBSL V11.B16, V17.B16, V21.B16
-	FMOVQ 4768(R8), F30
-	FMOVQ 4784(R8), F31
+	FMOVQ 5280(R8), F30
+	FMOVQ 5296(R8), F31
 	VTBL V12.B16, [V30.B16, V31.B16], V12.B16
 	VTBL V13.B16, [V30.B16, V31.B16], V13.B16
 	VSHL $20, V20.S4, V20.S4
@@ -4936,12 +5041,12 @@ mish_far:
 	WORD $0x4e2dcdaf // fmla v15.4s, v13.4s, v13.4s
 	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
 	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
-	FMOVQ 5184(R8), F31
+	FMOVQ 5696(R8), F31
 	WORD $0x4ea0a84a // cmlt v10.4s, v2.4s, #0
 	VBSL V31.B16, V16.B16, V10.B16
 	WORD $0x4ea0a86b // cmlt v11.4s, v3.4s, #0
 	VBSL V31.B16, V17.B16, V11.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	WORD $0x4ea0a84c // cmlt v12.4s, v2.4s, #0
 	VBSL V31.B16, V14.B16, V12.B16
 	WORD $0x4ea0a86d // cmlt v13.4s, v3.4s, #0
@@ -4966,14 +5071,14 @@ mish_far:
 	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
 	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
 	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
-	FMOVQ 8224(R8), F30
+	FMOVQ 8736(R8), F30
 	WORD $0x4ea0a856 // cmlt v22.4s, v2.4s, #0
 	VBSL V16.B16, V30.B16, V22.B16
 	WORD $0x4ea0a877 // cmlt v23.4s, v3.4s, #0
 	VBSL V17.B16, V30.B16, V23.B16
 	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
 	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
-	FMOVQ 5760(R8), F30
+	FMOVQ 6272(R8), F30
 	WORD $0x4ea0a850 // cmlt v16.4s, v2.4s, #0
 	VBSL V14.B16, V30.B16, V16.B16
 	WORD $0x4ea0a871 // cmlt v17.4s, v3.4s, #0
@@ -4996,8 +5101,8 @@ mish_far:
 	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
 	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
 	WORD $0x4e31d5f1 // fadd v17.4s, v15.4s, v17.4s
-	FMOVQ 5184(R8), F30
-	FMOVQ 6560(R8), F31
+	FMOVQ 5696(R8), F30
+	FMOVQ 7072(R8), F31
 	WORD $0x4ea0a84e // cmlt v14.4s, v2.4s, #0
 	VBSL V31.B16, V30.B16, V14.B16
 	WORD $0x4ea0a86f // cmlt v15.4s, v3.4s, #0
@@ -5006,7 +5111,7 @@ mish_far:
 	WORD $0x6e37fdef // fdiv v15.4s, v15.4s, v23.4s
 	WORD $0x6e2edd54 // fmul v20.4s, v10.4s, v14.4s
 	WORD $0x6e2fdd75 // fmul v21.4s, v11.4s, v15.4s
-	FMOVQ 6112(R8), F31
+	FMOVQ 6624(R8), F31
 	VAND V31.B16, V20.B16, V24.B16
 	VAND V31.B16, V21.B16, V25.B16
 	WORD $0x4eb6cf0a // fmls v10.4s, v24.4s, v22.4s
@@ -5021,22 +5126,22 @@ mish_far:
 	WORD $0x6e2fdd2f // fmul v15.4s, v9.4s, v15.4s
 	WORD $0x4e34cc8e // fmla v14.4s, v4.4s, v20.4s
 	WORD $0x4e35ccaf // fmla v15.4s, v5.4s, v21.4s
-	FMOVQ 5664(R8), F30
+	FMOVQ 6176(R8), F30
 	WORD $0x6ebee454 // fcmgt v20.4s, v2.4s, v30.4s
 	WORD $0x6ebee475 // fcmgt v21.4s, v3.4s, v30.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x6ea2e7e4 // fcmgt v4.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e5 // fcmgt v5.4s, v31.4s, v3.4s
-	FMOVQ 5792(R8), F30
-	FMOVQ 5184(R8), F31
+	FMOVQ 6304(R8), F30
+	FMOVQ 5696(R8), F31
 	VBSL V31.B16, V30.B16, V4.B16
 	VBSL V31.B16, V30.B16, V5.B16
-	FMOVQ 5760(R8), F31
+	FMOVQ 6272(R8), F31
 	VBSL V31.B16, V4.B16, V20.B16
 	VBSL V31.B16, V5.B16, V21.B16
 	WORD $0x6e34ddd4 // fmul v20.4s, v14.4s, v20.4s
 	WORD $0x6e35ddf5 // fmul v21.4s, v15.4s, v21.4s
-	FMOVQ 5472(R8), F31
+	FMOVQ 5984(R8), F31
 	VAND V31.B16, V2.B16, V2.B16
 	VAND V31.B16, V3.B16, V3.B16
 	VORR V2.B16, V20.B16, V2.B16
@@ -5047,10 +5152,10 @@ mish_far:
 	VMOV V7.B16, V1.B16
 	JMP mish_near
 softsign:
-	FMOVQ 5184(R8), F12
-	FMOVQ 6112(R8), F13
-	FMOVQ 5472(R8), F14
-	FMOVQ 5760(R8), F15
+	FMOVQ 5696(R8), F12
+	FMOVQ 6624(R8), F13
+	FMOVQ 5984(R8), F14
+	FMOVQ 6272(R8), F15
 softsign_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V13.B16, V0.B16, V2.B16
@@ -5086,8 +5191,8 @@ hardSigmoid:
 	VLD1R (R1), [V4.S4]
 	ADD $44, R0, R1
 	VLD1R (R1), [V5.S4]
-	FMOVQ 5184(R8), F6
-	FMOVQ 5760(R8), F7
+	FMOVQ 5696(R8), F6
+	FMOVQ 6272(R8), F7
 hardSigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VMOV V5.B16, V2.B16
@@ -5105,13 +5210,13 @@ hardSigmoid_loop:
 	CBNZ R3, hardSigmoid_loop
 	RET
 hardSwish:
-	FMOVQ 7328(R8), F10
-	FMOVQ 7392(R8), F11
-	FMOVQ 5760(R8), F12
-	FMOVQ 9152(R8), F13
-	FMOVQ 9184(R8), F14
-	FMOVQ 5472(R8), F15
-	FMOVQ 5184(R8), F16
+	FMOVQ 7840(R8), F10
+	FMOVQ 7904(R8), F11
+	FMOVQ 6272(R8), F12
+	FMOVQ 9664(R8), F13
+	FMOVQ 9696(R8), F14
+	FMOVQ 5984(R8), F15
+	FMOVQ 5696(R8), F16
 hardSwish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e2ad402 // fadd v2.4s, v0.4s, v10.4s
@@ -5751,564 +5856,628 @@ DATA values<>+4704(SB)/8, $0x3fc5555555555555
 DATA values<>+4712(SB)/8, $0x3fc5555555555555
 DATA values<>+4720(SB)/8, $0x3fc5555555555555
 DATA values<>+4728(SB)/8, $0x3fc5555555555555
-DATA values<>+4736(SB)/8, $0xb24e061000000000
-DATA values<>+4744(SB)/8, $0xb3051aa933092801
-DATA values<>+4752(SB)/8, $0x31b3d0e5329302af
-DATA values<>+4760(SB)/8, $0xb1d290beb27ce182
-DATA values<>+4768(SB)/8, $0x3f7b95c23f800000
-DATA values<>+4776(SB)/8, $0x3f75fed73f7837f0
-DATA values<>+4784(SB)/8, $0x3f75672a3f7504f3
-DATA values<>+4792(SB)/8, $0x3f7ac0c73f7744fd
-DATA values<>+4800(SB)/8, $0x4b4000004b400000
-DATA values<>+4808(SB)/8, $0x4b4000004b400000
-DATA values<>+4816(SB)/8, $0x4b4000004b400000
-DATA values<>+4824(SB)/8, $0x4b4000004b400000
-DATA values<>+4832(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4840(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4848(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4856(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4864(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4872(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4880(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4888(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4896(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4904(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4912(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4920(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4928(SB)/8, $0xaf82e308af82e308
-DATA values<>+4936(SB)/8, $0xaf82e308af82e308
-DATA values<>+4944(SB)/8, $0xaf82e308af82e308
-DATA values<>+4952(SB)/8, $0xaf82e308af82e308
-DATA values<>+4960(SB)/8, $0x3db172183db17218
-DATA values<>+4968(SB)/8, $0x3db172183db17218
-DATA values<>+4976(SB)/8, $0x3db172183db17218
-DATA values<>+4984(SB)/8, $0x3db172183db17218
-DATA values<>+4992(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+5000(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+5008(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+5016(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+5024(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5032(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5040(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5048(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5056(SB)/8, $0x3f0000003f000000
-DATA values<>+5064(SB)/8, $0x3f0000003f000000
-DATA values<>+5072(SB)/8, $0x3f0000003f000000
-DATA values<>+5080(SB)/8, $0x3f0000003f000000
-DATA values<>+5088(SB)/8, $0x3d8000003d800000
-DATA values<>+5096(SB)/8, $0x3d8000003d800000
-DATA values<>+5104(SB)/8, $0x3d8000003d800000
-DATA values<>+5112(SB)/8, $0x3d8000003d800000
-DATA values<>+5120(SB)/8, $0x4100000041000000
-DATA values<>+5128(SB)/8, $0x4100000041000000
-DATA values<>+5136(SB)/8, $0x4100000041000000
-DATA values<>+5144(SB)/8, $0x4100000041000000
-DATA values<>+5152(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5160(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5168(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5176(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5184(SB)/8, $0x3f8000003f800000
-DATA values<>+5192(SB)/8, $0x3f8000003f800000
-DATA values<>+5200(SB)/8, $0x3f8000003f800000
-DATA values<>+5208(SB)/8, $0x3f8000003f800000
-DATA values<>+5216(SB)/8, $0x0404040400000000
-DATA values<>+5224(SB)/8, $0x0c0c0c0c08080808
-DATA values<>+5232(SB)/8, $0x0404040400000000
-DATA values<>+5240(SB)/8, $0x0c0c0c0c08080808
-DATA values<>+5248(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5256(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5264(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5272(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5280(SB)/8, $0x0302010003020100
-DATA values<>+5288(SB)/8, $0x0302010003020100
-DATA values<>+5296(SB)/8, $0x0302010003020100
-DATA values<>+5304(SB)/8, $0x0302010003020100
-DATA values<>+5312(SB)/8, $0xbf932fd300000000
-DATA values<>+5320(SB)/8, $0xc0498c86c0098a6a
-DATA values<>+5328(SB)/8, $0xc0a4bf35c084c025
-DATA values<>+5336(SB)/8, $0xc0e4b3cfc0c4abe5
-DATA values<>+5344(SB)/8, $0x38de85b9b92eb252
-DATA values<>+5352(SB)/8, $0xb77e5c7b371fc767
-DATA values<>+5360(SB)/8, $0x34a22dadb62ab3d7
-DATA values<>+5368(SB)/8, $0x342a33c134b79a07
-DATA values<>+5376(SB)/8, $0x398fb744383b0bb5
-DATA values<>+5384(SB)/8, $0xb8292e49b91e5846
-DATA values<>+5392(SB)/8, $0x36b0f6d13668a1d7
-DATA values<>+5400(SB)/8, $0x358b50a2362c80dc
-DATA values<>+5408(SB)/8, $0xba3d18fd3b09cd63
-DATA values<>+5416(SB)/8, $0x35cc5064ba1b4fe1
-DATA values<>+5424(SB)/8, $0x3826fa4a38989ab6
-DATA values<>+5432(SB)/8, $0x36d68095378b9e29
-DATA values<>+5440(SB)/8, $0xbb9a4e1d368df5e4
-DATA values<>+5448(SB)/8, $0x3a503891b9c54221
-DATA values<>+5456(SB)/8, $0x3966e39c3a0432a7
-DATA values<>+5464(SB)/8, $0x3807dc2738b4d591
-DATA values<>+5472(SB)/8, $0x8000000080000000
-DATA values<>+5480(SB)/8, $0x8000000080000000
-DATA values<>+5488(SB)/8, $0x8000000080000000
-DATA values<>+5496(SB)/8, $0x8000000080000000
-DATA values<>+5504(SB)/8, $0xc0efae14c0efae14
-DATA values<>+5512(SB)/8, $0xc0efae14c0efae14
-DATA values<>+5520(SB)/8, $0xc0efae14c0efae14
-DATA values<>+5528(SB)/8, $0xc0efae14c0efae14
-DATA values<>+5536(SB)/8, $0xbb3f8554bcaaa9bb
-DATA values<>+5544(SB)/8, $0x3ba4665f3be02ae4
-DATA values<>+5552(SB)/8, $0x3a723be23b17ca53
-DATA values<>+5560(SB)/8, $0x3908b85139b7fdff
-DATA values<>+5568(SB)/8, $0x3d42265b32968013
-DATA values<>+5576(SB)/8, $0x3c943a7c3d1785b7
-DATA values<>+5584(SB)/8, $0x3b39fc153bf2e92d
-DATA values<>+5592(SB)/8, $0x39cdba303a8b2f80
-DATA values<>+5600(SB)/8, $0x3e3b0c3c3e800000
-DATA values<>+5608(SB)/8, $0x3d2183173dbf84ac
-DATA values<>+5616(SB)/8, $0x3bbc28793c7ab453
-DATA values<>+5624(SB)/8, $0x3a4e0d2e3b0bc87b
-DATA values<>+5632(SB)/8, $0x3e7647b43f000000
-DATA values<>+5640(SB)/8, $0x3d2870513dd5d909
-DATA values<>+5648(SB)/8, $0x3bbd40493c7ea9a7
-DATA values<>+5656(SB)/8, $0x3a4e36b53b0c1522
-DATA values<>+5664(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5672(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5680(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5688(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5696(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5704(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5712(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5720(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5728(SB)/8, $0x4400000044000000
-DATA values<>+5736(SB)/8, $0x4400000044000000
-DATA values<>+5744(SB)/8, $0x4400000044000000
-DATA values<>+5752(SB)/8, $0x4400000044000000
-DATA values<>+5760(SB)/8, $0x0000000000000000
-DATA values<>+5768(SB)/8, $0x0000000000000000
-DATA values<>+5776(SB)/8, $0x0000000000000000
-DATA values<>+5784(SB)/8, $0x0000000000000000
-DATA values<>+5792(SB)/8, $0x1f8000001f800000
-DATA values<>+5800(SB)/8, $0x1f8000001f800000
-DATA values<>+5808(SB)/8, $0x1f8000001f800000
-DATA values<>+5816(SB)/8, $0x1f8000001f800000
-DATA values<>+5824(SB)/8, $0x3fc223883f69443f
-DATA values<>+5832(SB)/8, $0x4068fd52401b5238
-DATA values<>+5840(SB)/8, $0x40ff120540aeb8df
-DATA values<>+5848(SB)/8, $0x3ee908af00000000
-DATA values<>+5856(SB)/8, $0xbb794be63c15fccf
-DATA values<>+5864(SB)/8, $0x380acd43371a0581
-DATA values<>+5872(SB)/8, $0x3216655f3595c813
-DATA values<>+5880(SB)/8, $0x3cb87334bd244adc
-DATA values<>+5888(SB)/8, $0x3bdf51433c66d63d
-DATA values<>+5896(SB)/8, $0xb9002626ba385560
-DATA values<>+5904(SB)/8, $0xb2db7410b68388f0
-DATA values<>+5912(SB)/8, $0xbd6e97a6bbf8f502
-DATA values<>+5920(SB)/8, $0xbb0141a3bd6484c7
-DATA values<>+5928(SB)/8, $0x39bc20393b514e9b
-DATA values<>+5936(SB)/8, $0x337db2f8371d9d35
-DATA values<>+5944(SB)/8, $0xbc4b8de83e0a54c2
-DATA values<>+5952(SB)/8, $0xbcce2b053d4ede3e
-DATA values<>+5960(SB)/8, $0xba6dbbf7bc161c40
-DATA values<>+5968(SB)/8, $0xb426d6aeb7c50e79
-DATA values<>+5976(SB)/8, $0x3e2d39d3b9501abd
-DATA values<>+5984(SB)/8, $0x3db06a9d3db80606
-DATA values<>+5992(SB)/8, $0x3aef59223ca00021
-DATA values<>+6000(SB)/8, $0x34ac0b87384ac739
-DATA values<>+6008(SB)/8, $0xbdfe5d81beaaa94b
-DATA values<>+6016(SB)/8, $0xbe2306e9beb10ca2
-DATA values<>+6024(SB)/8, $0xbb3401dabcf7b60f
-DATA values<>+6032(SB)/8, $0xb5004c84b8981038
-DATA values<>+6040(SB)/8, $0xbeb28ebab45d378e
-DATA values<>+6048(SB)/8, $0x3e3385663ef551c9
-DATA values<>+6056(SB)/8, $0x3b3440363cfb9c80
-DATA values<>+6064(SB)/8, $0x34fff6913897b85d
-DATA values<>+6072(SB)/8, $0x3f51842c303525de
-DATA values<>+6080(SB)/8, $0x0000000000000000
-DATA values<>+6088(SB)/8, $0x0000000000000000
-DATA values<>+6096(SB)/8, $0x0000000000000000
-DATA values<>+6104(SB)/8, $0x000000003f800000
-DATA values<>+6112(SB)/8, $0x7fffffff7fffffff
-DATA values<>+6120(SB)/8, $0x7fffffff7fffffff
-DATA values<>+6128(SB)/8, $0x7fffffff7fffffff
-DATA values<>+6136(SB)/8, $0x7fffffff7fffffff
-DATA values<>+6144(SB)/8, $0x411170a4411170a4
-DATA values<>+6152(SB)/8, $0x411170a4411170a4
-DATA values<>+6160(SB)/8, $0x411170a4411170a4
-DATA values<>+6168(SB)/8, $0x411170a4411170a4
-DATA values<>+6176(SB)/8, $0x3fd300003fd30000
-DATA values<>+6184(SB)/8, $0x3fd300003fd30000
-DATA values<>+6192(SB)/8, $0x3fd300003fd30000
-DATA values<>+6200(SB)/8, $0x3fd300003fd30000
-DATA values<>+6208(SB)/8, $0x3f687ab73f38c1c3
-DATA values<>+6216(SB)/8, $0x3f7fa5d03f7c09b5
-DATA values<>+6224(SB)/8, $0x3f7ffffc3f7ffda1
-DATA values<>+6232(SB)/8, $0x3eda2c3480000000
-DATA values<>+6240(SB)/8, $0xbf4cc8c500000000
-DATA values<>+6248(SB)/8, $0xc04998f2c00993f2
-DATA values<>+6256(SB)/8, $0xc0a4b283c084c735
-DATA values<>+6264(SB)/8, $0xc0e4cb61c0c4c9d9
-DATA values<>+6272(SB)/8, $0x39983c4e39b01679
-DATA values<>+6280(SB)/8, $0xb724766eb92944bb
-DATA values<>+6288(SB)/8, $0x3686a77e373ea95c
-DATA values<>+6296(SB)/8, $0x33bf99f6355df579
-DATA values<>+6304(SB)/8, $0xb9b860383b16e57e
-DATA values<>+6312(SB)/8, $0x3908e3a4b98bd787
-DATA values<>+6320(SB)/8, $0x375731bf3873a80e
-DATA values<>+6328(SB)/8, $0xb58f1399355d4117
-DATA values<>+6336(SB)/8, $0xbbb0abf838971be6
-DATA values<>+6344(SB)/8, $0x3a4f9c6b3a6aa6e3
-DATA values<>+6352(SB)/8, $0x377ed7753954c781
-DATA values<>+6360(SB)/8, $0xb75f1c09b787984f
-DATA values<>+6368(SB)/8, $0xbbbfbd23bcaa9108
-DATA values<>+6376(SB)/8, $0x3b24a02e3bfa956e
-DATA values<>+6384(SB)/8, $0xb95ba476396a03a7
-DATA values<>+6392(SB)/8, $0xb8d3a168b93b661e
-DATA values<>+6400(SB)/8, $0x3d478e9f35845885
-DATA values<>+6408(SB)/8, $0x3b15dd513cb67681
-DATA values<>+6416(SB)/8, $0xbafbbfc2bb0fedf3
-DATA values<>+6424(SB)/8, $0xba0d1d5eba8f2c8e
-DATA values<>+6432(SB)/8, $0x3e39c31e3e800001
-DATA values<>+6440(SB)/8, $0xbc8fd1d43c64fa7b
-DATA values<>+6448(SB)/8, $0xbc117203bc7d0e0c
-DATA values<>+6456(SB)/8, $0xbb03f8febb8f92c8
-DATA values<>+6464(SB)/8, $0x3e0e41112f4429d0
-DATA values<>+6472(SB)/8, $0xbdaa0b0ebdc5c5b5
-DATA values<>+6480(SB)/8, $0xbcc31688bd443bf4
-DATA values<>+6488(SB)/8, $0xbb9dec4ebc333ad9
-DATA values<>+6496(SB)/8, $0x000000003f000000
-DATA values<>+6504(SB)/8, $0x0000000000000000
-DATA values<>+6512(SB)/8, $0x0000000000000000
-DATA values<>+6520(SB)/8, $0x0000000000000000
-DATA values<>+6528(SB)/8, $0xbe7df6d380000000
-DATA values<>+6536(SB)/8, $0xbe048c24be65bad1
-DATA values<>+6544(SB)/8, $0xbcf3e26cbd83f8f5
-DATA values<>+6552(SB)/8, $0xbbb7c51abc569478
-DATA values<>+6560(SB)/8, $0xbf800000bf800000
-DATA values<>+6568(SB)/8, $0xbf800000bf800000
-DATA values<>+6576(SB)/8, $0xbf800000bf800000
-DATA values<>+6584(SB)/8, $0xbf800000bf800000
-DATA values<>+6592(SB)/8, $0x447a0000447a0000
-DATA values<>+6600(SB)/8, $0x447a0000447a0000
-DATA values<>+6608(SB)/8, $0x447a0000447a0000
-DATA values<>+6616(SB)/8, $0x447a0000447a0000
-DATA values<>+6624(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+6632(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+6640(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+6648(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+6656(SB)/8, $0xbb73143ebb73143e
-DATA values<>+6664(SB)/8, $0xbb73143ebb73143e
-DATA values<>+6672(SB)/8, $0xbb73143ebb73143e
-DATA values<>+6680(SB)/8, $0xbb73143ebb73143e
-DATA values<>+6688(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+6696(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+6704(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+6712(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+6720(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+6728(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+6736(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+6744(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+6752(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6760(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6768(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6776(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+6784(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6792(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6800(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6808(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6816(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6824(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6832(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6840(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6848(SB)/8, $0x3c8998783c899878
-DATA values<>+6856(SB)/8, $0x3c8998783c899878
-DATA values<>+6864(SB)/8, $0x3c8998783c899878
-DATA values<>+6872(SB)/8, $0x3c8998783c899878
-DATA values<>+6880(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6888(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6896(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6904(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6912(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6920(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6928(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6936(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6944(SB)/8, $0xbec19b82bec19b82
-DATA values<>+6952(SB)/8, $0xbec19b82bec19b82
-DATA values<>+6960(SB)/8, $0xbec19b82bec19b82
-DATA values<>+6968(SB)/8, $0xbec19b82bec19b82
-DATA values<>+6976(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6984(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6992(SB)/8, $0xb25392fcb25392fc
-DATA values<>+7000(SB)/8, $0xb25392fcb25392fc
-DATA values<>+7008(SB)/8, $0xc1a00000c1a00000
-DATA values<>+7016(SB)/8, $0xc1a00000c1a00000
-DATA values<>+7024(SB)/8, $0xc1a00000c1a00000
-DATA values<>+7032(SB)/8, $0xc1a00000c1a00000
-DATA values<>+7040(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+7048(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+7056(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+7064(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+7072(SB)/8, $0xb102e308b102e308
-DATA values<>+7080(SB)/8, $0xb102e308b102e308
-DATA values<>+7088(SB)/8, $0xb102e308b102e308
-DATA values<>+7096(SB)/8, $0xb102e308b102e308
-DATA values<>+7104(SB)/8, $0x3f3172183f317218
-DATA values<>+7112(SB)/8, $0x3f3172183f317218
-DATA values<>+7120(SB)/8, $0x3f3172183f317218
-DATA values<>+7128(SB)/8, $0x3f3172183f317218
-DATA values<>+7136(SB)/8, $0x3950193e3950193e
-DATA values<>+7144(SB)/8, $0x3950193e3950193e
-DATA values<>+7152(SB)/8, $0x3950193e3950193e
-DATA values<>+7160(SB)/8, $0x3950193e3950193e
-DATA values<>+7168(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+7176(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+7184(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+7192(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+7200(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+7208(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+7216(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+7224(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+7232(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+7240(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+7248(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+7256(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+7264(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+7272(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+7280(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+7288(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+7296(SB)/8, $0xbec0939fbec0939f
-DATA values<>+7304(SB)/8, $0xbec0939fbec0939f
-DATA values<>+7312(SB)/8, $0xbec0939fbec0939f
-DATA values<>+7320(SB)/8, $0xbec0939fbec0939f
-DATA values<>+7328(SB)/8, $0x4040000040400000
-DATA values<>+7336(SB)/8, $0x4040000040400000
-DATA values<>+7344(SB)/8, $0x4040000040400000
-DATA values<>+7352(SB)/8, $0x4040000040400000
-DATA values<>+7360(SB)/8, $0x3e374c043e374c04
-DATA values<>+7368(SB)/8, $0x3e374c043e374c04
-DATA values<>+7376(SB)/8, $0x3e374c043e374c04
-DATA values<>+7384(SB)/8, $0x3e374c043e374c04
-DATA values<>+7392(SB)/8, $0x40c0000040c00000
-DATA values<>+7400(SB)/8, $0x40c0000040c00000
-DATA values<>+7408(SB)/8, $0x40c0000040c00000
-DATA values<>+7416(SB)/8, $0x40c0000040c00000
-DATA values<>+7424(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+7432(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+7440(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+7448(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+7456(SB)/8, $0xba51f8afba51f8af
-DATA values<>+7464(SB)/8, $0xba51f8afba51f8af
-DATA values<>+7472(SB)/8, $0xba51f8afba51f8af
-DATA values<>+7480(SB)/8, $0xba51f8afba51f8af
-DATA values<>+7488(SB)/8, $0x3baa027c3baa027c
-DATA values<>+7496(SB)/8, $0x3baa027c3baa027c
-DATA values<>+7504(SB)/8, $0x3baa027c3baa027c
-DATA values<>+7512(SB)/8, $0x3baa027c3baa027c
-DATA values<>+7520(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+7528(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+7536(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+7544(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+7552(SB)/8, $0x3de7167b3de7167b
-DATA values<>+7560(SB)/8, $0x3de7167b3de7167b
-DATA values<>+7568(SB)/8, $0x3de7167b3de7167b
-DATA values<>+7576(SB)/8, $0x3de7167b3de7167b
-DATA values<>+7584(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+7592(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+7600(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+7608(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+7616(SB)/8, $0x3a72a8943a72a894
-DATA values<>+7624(SB)/8, $0x3a72a8943a72a894
-DATA values<>+7632(SB)/8, $0x3a72a8943a72a894
-DATA values<>+7640(SB)/8, $0x3a72a8943a72a894
-DATA values<>+7648(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+7656(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+7664(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+7672(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+7680(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+7688(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+7696(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+7704(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+7712(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+7720(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+7728(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+7736(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+7744(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+7752(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+7760(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+7768(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+7776(SB)/8, $0xbea70919bea70919
-DATA values<>+7784(SB)/8, $0xbea70919bea70919
-DATA values<>+7792(SB)/8, $0xbea70919bea70919
-DATA values<>+7800(SB)/8, $0xbea70919bea70919
-DATA values<>+7808(SB)/8, $0xbeb32dcb00000000
-DATA values<>+7816(SB)/8, $0xbfb0600abf70cb8b
-DATA values<>+7824(SB)/8, $0xc01031efbfe8623e
-DATA values<>+7832(SB)/8, $0xc04826c6c02c1d52
-DATA values<>+7840(SB)/8, $0xc051eb85c051eb85
-DATA values<>+7848(SB)/8, $0xc051eb85c051eb85
-DATA values<>+7856(SB)/8, $0xc051eb85c051eb85
-DATA values<>+7864(SB)/8, $0xc051eb85c051eb85
-DATA values<>+7872(SB)/8, $0x4012492540124925
-DATA values<>+7880(SB)/8, $0x4012492540124925
-DATA values<>+7888(SB)/8, $0x4012492540124925
-DATA values<>+7896(SB)/8, $0x4012492540124925
-DATA values<>+7904(SB)/8, $0x3b42b1983aac31cb
-DATA values<>+7912(SB)/8, $0xba3850523b04abef
-DATA values<>+7920(SB)/8, $0xba10df63bad04685
-DATA values<>+7928(SB)/8, $0x39acb0dc399ace9a
-DATA values<>+7936(SB)/8, $0x3bcbe0d23c2c81e2
-DATA values<>+7944(SB)/8, $0xbbc743fbbbb1e0d4
-DATA values<>+7952(SB)/8, $0x3ae92e87baab8b56
-DATA values<>+7960(SB)/8, $0x39f97a7e3ad36b4b
-DATA values<>+7968(SB)/8, $0xbc958ecb38f0c6fa
-DATA values<>+7976(SB)/8, $0xbaa76038bc952074
-DATA values<>+7984(SB)/8, $0x3bea51023c0cc550
-DATA values<>+7992(SB)/8, $0xb9f939363b11b828
-DATA values<>+8000(SB)/8, $0xbd4a39c2bd8825bc
-DATA values<>+8008(SB)/8, $0x3d15d3963c76ce8e
-DATA values<>+8016(SB)/8, $0x3bf821383cd71835
-DATA values<>+8024(SB)/8, $0xbb7f8925bb2660b3
-DATA values<>+8032(SB)/8, $0x3dadceb035253ade
-DATA values<>+8040(SB)/8, $0x3d9895613e002fd3
-DATA values<>+8048(SB)/8, $0xbc50b8a53c85f52a
-DATA values<>+8056(SB)/8, $0xbc14170abc7e98fe
-DATA values<>+8064(SB)/8, $0x3eb45c643ecc422a
-DATA values<>+8072(SB)/8, $0x3c00207b3e125d7b
-DATA values<>+8080(SB)/8, $0xbd469882bd4bc417
-DATA values<>+8088(SB)/8, $0xbc3f35dfbce5dff9
-DATA values<>+8096(SB)/8, $0x3e6d6dd52c8074de
-DATA values<>+8104(SB)/8, $0xbe03b5fcbd8a8ace
-DATA values<>+8112(SB)/8, $0xbd713aaebdd652d2
-DATA values<>+8120(SB)/8, $0xbc0b442dbccef92f
-DATA values<>+8128(SB)/8, $0xbe02266d80000000
-DATA values<>+8136(SB)/8, $0xbded5d7bbe271124
-DATA values<>+8144(SB)/8, $0xbcdfd8efbd811b8a
-DATA values<>+8152(SB)/8, $0xbb34bff1bc1dbfbb
-DATA values<>+8160(SB)/8, $0x4178000041780000
-DATA values<>+8168(SB)/8, $0x4178000041780000
-DATA values<>+8176(SB)/8, $0x4178000041780000
-DATA values<>+8184(SB)/8, $0x4178000041780000
-DATA values<>+8192(SB)/8, $0x4080000040800000
-DATA values<>+8200(SB)/8, $0x4080000040800000
-DATA values<>+8208(SB)/8, $0x4080000040800000
-DATA values<>+8216(SB)/8, $0x4080000040800000
-DATA values<>+8224(SB)/8, $0x4000000040000000
-DATA values<>+8232(SB)/8, $0x4000000040000000
-DATA values<>+8240(SB)/8, $0x4000000040000000
-DATA values<>+8248(SB)/8, $0x4000000040000000
-DATA values<>+8256(SB)/8, $0xbf000000bf000000
-DATA values<>+8264(SB)/8, $0xbf000000bf000000
-DATA values<>+8272(SB)/8, $0xbf000000bf000000
-DATA values<>+8280(SB)/8, $0xbf000000bf000000
-DATA values<>+8288(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+8296(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+8304(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+8312(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+8320(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+8328(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+8336(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+8344(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+8352(SB)/8, $0xbba413c8bba413c8
-DATA values<>+8360(SB)/8, $0xbba413c8bba413c8
-DATA values<>+8368(SB)/8, $0xbba413c8bba413c8
-DATA values<>+8376(SB)/8, $0xbba413c8bba413c8
-DATA values<>+8384(SB)/8, $0xbd03e120bd03e120
-DATA values<>+8392(SB)/8, $0xbd03e120bd03e120
-DATA values<>+8400(SB)/8, $0xbd03e120bd03e120
-DATA values<>+8408(SB)/8, $0xbd03e120bd03e120
-DATA values<>+8416(SB)/8, $0x3c655e923c655e92
-DATA values<>+8424(SB)/8, $0x3c655e923c655e92
-DATA values<>+8432(SB)/8, $0x3c655e923c655e92
-DATA values<>+8440(SB)/8, $0x3c655e923c655e92
-DATA values<>+8448(SB)/8, $0xb7189b89b7189b89
-DATA values<>+8456(SB)/8, $0xb7189b89b7189b89
-DATA values<>+8464(SB)/8, $0xb7189b89b7189b89
-DATA values<>+8472(SB)/8, $0xb7189b89b7189b89
-DATA values<>+8480(SB)/8, $0xb892112cb892112c
-DATA values<>+8488(SB)/8, $0xb892112cb892112c
-DATA values<>+8496(SB)/8, $0xb892112cb892112c
-DATA values<>+8504(SB)/8, $0xb892112cb892112c
-DATA values<>+8512(SB)/8, $0xb999ae25b999ae25
-DATA values<>+8520(SB)/8, $0xb999ae25b999ae25
-DATA values<>+8528(SB)/8, $0xb999ae25b999ae25
-DATA values<>+8536(SB)/8, $0xb999ae25b999ae25
-DATA values<>+8544(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8552(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8560(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8568(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8576(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8584(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8592(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8600(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8608(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8616(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8624(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8632(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8640(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8648(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8656(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8664(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8672(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8680(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8688(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8696(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8704(SB)/8, $0xbeb32b3300000000
-DATA values<>+8712(SB)/8, $0xbfb05d55bf70cac7
-DATA values<>+8720(SB)/8, $0xc0102dedbfe860fc
-DATA values<>+8728(SB)/8, $0xc048286ac02c2bee
-DATA values<>+8736(SB)/8, $0x3b57b0773ab162af
-DATA values<>+8744(SB)/8, $0xba5c4ee23afeeb3f
-DATA values<>+8752(SB)/8, $0xba000b4ebac6dd41
-DATA values<>+8760(SB)/8, $0x39a0049439547f8f
-DATA values<>+8768(SB)/8, $0x3bd1d6f93c306b4d
-DATA values<>+8776(SB)/8, $0xbbbf1daebbb9c7d0
-DATA values<>+8784(SB)/8, $0x3aca0bbfba8e895a
-DATA values<>+8792(SB)/8, $0x3a1a3bbd3ac787ae
-DATA values<>+8800(SB)/8, $0xbc98337238f3a67b
-DATA values<>+8808(SB)/8, $0xba777167bc92731a
-DATA values<>+8816(SB)/8, $0x3be23d983c05599e
-DATA values<>+8824(SB)/8, $0xb9a84fb73b22e3b2
-DATA values<>+8832(SB)/8, $0xbd4a1ba7bd88d23c
-DATA values<>+8840(SB)/8, $0x3d1347613c7ccdd0
-DATA values<>+8848(SB)/8, $0x3c0497543cd37326
-DATA values<>+8856(SB)/8, $0xbb84a4c1bb0c97c9
-DATA values<>+8864(SB)/8, $0x3dae5fbe3525a6e7
-DATA values<>+8872(SB)/8, $0x3d97c8563dff18e9
-DATA values<>+8880(SB)/8, $0xbc45b6a73c8c7a63
-DATA values<>+8888(SB)/8, $0xbc1c0de2bc81bad9
-DATA values<>+8896(SB)/8, $0x3eb443b53ecc422a
-DATA values<>+8904(SB)/8, $0x3c0e40893e1256e5
-DATA values<>+8912(SB)/8, $0xbd49107abd497ea8
-DATA values<>+8920(SB)/8, $0xbc420868bcec1fe8
-DATA values<>+8928(SB)/8, $0x3e6d7e782c869f3c
-DATA values<>+8936(SB)/8, $0xbe03bb7ebd89cf0d
-DATA values<>+8944(SB)/8, $0xbd744815bdd7df84
-DATA values<>+8952(SB)/8, $0xbc042b2fbcceadb8
-DATA values<>+8960(SB)/8, $0xbe02266980000000
-DATA values<>+8968(SB)/8, $0xbdeddd7cbe2733e0
-DATA values<>+8976(SB)/8, $0xbcdd75edbd813a2a
-DATA values<>+8984(SB)/8, $0xbb1d049abc15a0b2
-DATA values<>+8992(SB)/8, $0xc1f00000c1f00000
-DATA values<>+9000(SB)/8, $0xc1f00000c1f00000
-DATA values<>+9008(SB)/8, $0xc1f00000c1f00000
-DATA values<>+9016(SB)/8, $0xc1f00000c1f00000
-DATA values<>+9024(SB)/8, $0x3d9222793d922279
-DATA values<>+9032(SB)/8, $0x3d9222793d922279
-DATA values<>+9040(SB)/8, $0x3d9222793d922279
-DATA values<>+9048(SB)/8, $0x3d9222793d922279
-DATA values<>+9056(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+9064(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+9072(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+9080(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+9088(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+9096(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+9104(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+9112(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+9120(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+9128(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+9136(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+9144(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+9152(SB)/8, $0xc0400000c0400000
-DATA values<>+9160(SB)/8, $0xc0400000c0400000
-DATA values<>+9168(SB)/8, $0xc0400000c0400000
-DATA values<>+9176(SB)/8, $0xc0400000c0400000
-DATA values<>+9184(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+9192(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+9200(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+9208(SB)/8, $0x3e2aaaab3e2aaaab
-GLOBL values<>(SB), RODATA|NOPTR, $9216
+DATA values<>+4736(SB)/8, $0x0010000000000000
+DATA values<>+4744(SB)/8, $0x0010000000000000
+DATA values<>+4752(SB)/8, $0x0010000000000000
+DATA values<>+4760(SB)/8, $0x0010000000000000
+DATA values<>+4768(SB)/8, $0x4350000000000000
+DATA values<>+4776(SB)/8, $0x4350000000000000
+DATA values<>+4784(SB)/8, $0x4350000000000000
+DATA values<>+4792(SB)/8, $0x4350000000000000
+DATA values<>+4800(SB)/8, $0x00095f619980c433
+DATA values<>+4808(SB)/8, $0x00095f619980c433
+DATA values<>+4816(SB)/8, $0x00095f619980c433
+DATA values<>+4824(SB)/8, $0x00095f619980c433
+DATA values<>+4832(SB)/8, $0x4330000000000000
+DATA values<>+4840(SB)/8, $0x4330000000000000
+DATA values<>+4848(SB)/8, $0x4330000000000000
+DATA values<>+4856(SB)/8, $0x4330000000000000
+DATA values<>+4864(SB)/8, $0x4330000000000435
+DATA values<>+4872(SB)/8, $0x4330000000000435
+DATA values<>+4880(SB)/8, $0x4330000000000435
+DATA values<>+4888(SB)/8, $0x4330000000000435
+DATA values<>+4896(SB)/8, $0x43300000000003ff
+DATA values<>+4904(SB)/8, $0x43300000000003ff
+DATA values<>+4912(SB)/8, $0x43300000000003ff
+DATA values<>+4920(SB)/8, $0x43300000000003ff
+DATA values<>+4928(SB)/8, $0x000fffffffffffff
+DATA values<>+4936(SB)/8, $0x000fffffffffffff
+DATA values<>+4944(SB)/8, $0x000fffffffffffff
+DATA values<>+4952(SB)/8, $0x000fffffffffffff
+DATA values<>+4960(SB)/8, $0x3fe6a09e667f3bcd
+DATA values<>+4968(SB)/8, $0x3fe6a09e667f3bcd
+DATA values<>+4976(SB)/8, $0x3fe6a09e667f3bcd
+DATA values<>+4984(SB)/8, $0x3fe6a09e667f3bcd
+DATA values<>+4992(SB)/8, $0x3fc2f06c26f89e57
+DATA values<>+5000(SB)/8, $0x3fc2f06c26f89e57
+DATA values<>+5008(SB)/8, $0x3fc2f06c26f89e57
+DATA values<>+5016(SB)/8, $0x3fc2f06c26f89e57
+DATA values<>+5024(SB)/8, $0x3fc39a19e6e1b4af
+DATA values<>+5032(SB)/8, $0x3fc39a19e6e1b4af
+DATA values<>+5040(SB)/8, $0x3fc39a19e6e1b4af
+DATA values<>+5048(SB)/8, $0x3fc39a19e6e1b4af
+DATA values<>+5056(SB)/8, $0x3fc74663fbc88397
+DATA values<>+5064(SB)/8, $0x3fc74663fbc88397
+DATA values<>+5072(SB)/8, $0x3fc74663fbc88397
+DATA values<>+5080(SB)/8, $0x3fc74663fbc88397
+DATA values<>+5088(SB)/8, $0x3fcc71c5206b6164
+DATA values<>+5096(SB)/8, $0x3fcc71c5206b6164
+DATA values<>+5104(SB)/8, $0x3fcc71c5206b6164
+DATA values<>+5112(SB)/8, $0x3fcc71c5206b6164
+DATA values<>+5120(SB)/8, $0x3fd24924941f295f
+DATA values<>+5128(SB)/8, $0x3fd24924941f295f
+DATA values<>+5136(SB)/8, $0x3fd24924941f295f
+DATA values<>+5144(SB)/8, $0x3fd24924941f295f
+DATA values<>+5152(SB)/8, $0x3fd999999997fdc1
+DATA values<>+5160(SB)/8, $0x3fd999999997fdc1
+DATA values<>+5168(SB)/8, $0x3fd999999997fdc1
+DATA values<>+5176(SB)/8, $0x3fd999999997fdc1
+DATA values<>+5184(SB)/8, $0x3fe5555555555592
+DATA values<>+5192(SB)/8, $0x3fe5555555555592
+DATA values<>+5200(SB)/8, $0x3fe5555555555592
+DATA values<>+5208(SB)/8, $0x3fe5555555555592
+DATA values<>+5216(SB)/8, $0x7ff8000000000001
+DATA values<>+5224(SB)/8, $0x7ff8000000000001
+DATA values<>+5232(SB)/8, $0x7ff8000000000001
+DATA values<>+5240(SB)/8, $0x7ff8000000000001
+DATA values<>+5248(SB)/8, $0xb24e061000000000
+DATA values<>+5256(SB)/8, $0xb3051aa933092801
+DATA values<>+5264(SB)/8, $0x31b3d0e5329302af
+DATA values<>+5272(SB)/8, $0xb1d290beb27ce182
+DATA values<>+5280(SB)/8, $0x3f7b95c23f800000
+DATA values<>+5288(SB)/8, $0x3f75fed73f7837f0
+DATA values<>+5296(SB)/8, $0x3f75672a3f7504f3
+DATA values<>+5304(SB)/8, $0x3f7ac0c73f7744fd
+DATA values<>+5312(SB)/8, $0x4b4000004b400000
+DATA values<>+5320(SB)/8, $0x4b4000004b400000
+DATA values<>+5328(SB)/8, $0x4b4000004b400000
+DATA values<>+5336(SB)/8, $0x4b4000004b400000
+DATA values<>+5344(SB)/8, $0x42b1999a42b1999a
+DATA values<>+5352(SB)/8, $0x42b1999a42b1999a
+DATA values<>+5360(SB)/8, $0x42b1999a42b1999a
+DATA values<>+5368(SB)/8, $0x42b1999a42b1999a
+DATA values<>+5376(SB)/8, $0xc2d00000c2d00000
+DATA values<>+5384(SB)/8, $0xc2d00000c2d00000
+DATA values<>+5392(SB)/8, $0xc2d00000c2d00000
+DATA values<>+5400(SB)/8, $0xc2d00000c2d00000
+DATA values<>+5408(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+5416(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+5424(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+5432(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+5440(SB)/8, $0xaf82e308af82e308
+DATA values<>+5448(SB)/8, $0xaf82e308af82e308
+DATA values<>+5456(SB)/8, $0xaf82e308af82e308
+DATA values<>+5464(SB)/8, $0xaf82e308af82e308
+DATA values<>+5472(SB)/8, $0x3db172183db17218
+DATA values<>+5480(SB)/8, $0x3db172183db17218
+DATA values<>+5488(SB)/8, $0x3db172183db17218
+DATA values<>+5496(SB)/8, $0x3db172183db17218
+DATA values<>+5504(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5512(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5520(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5528(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5536(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5544(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5552(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5560(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5568(SB)/8, $0x3f0000003f000000
+DATA values<>+5576(SB)/8, $0x3f0000003f000000
+DATA values<>+5584(SB)/8, $0x3f0000003f000000
+DATA values<>+5592(SB)/8, $0x3f0000003f000000
+DATA values<>+5600(SB)/8, $0x3d8000003d800000
+DATA values<>+5608(SB)/8, $0x3d8000003d800000
+DATA values<>+5616(SB)/8, $0x3d8000003d800000
+DATA values<>+5624(SB)/8, $0x3d8000003d800000
+DATA values<>+5632(SB)/8, $0x4100000041000000
+DATA values<>+5640(SB)/8, $0x4100000041000000
+DATA values<>+5648(SB)/8, $0x4100000041000000
+DATA values<>+5656(SB)/8, $0x4100000041000000
+DATA values<>+5664(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5672(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5680(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5688(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5696(SB)/8, $0x3f8000003f800000
+DATA values<>+5704(SB)/8, $0x3f8000003f800000
+DATA values<>+5712(SB)/8, $0x3f8000003f800000
+DATA values<>+5720(SB)/8, $0x3f8000003f800000
+DATA values<>+5728(SB)/8, $0x0404040400000000
+DATA values<>+5736(SB)/8, $0x0c0c0c0c08080808
+DATA values<>+5744(SB)/8, $0x0404040400000000
+DATA values<>+5752(SB)/8, $0x0c0c0c0c08080808
+DATA values<>+5760(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5768(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5776(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5784(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5792(SB)/8, $0x0302010003020100
+DATA values<>+5800(SB)/8, $0x0302010003020100
+DATA values<>+5808(SB)/8, $0x0302010003020100
+DATA values<>+5816(SB)/8, $0x0302010003020100
+DATA values<>+5824(SB)/8, $0xbf932fd300000000
+DATA values<>+5832(SB)/8, $0xc0498c86c0098a6a
+DATA values<>+5840(SB)/8, $0xc0a4bf35c084c025
+DATA values<>+5848(SB)/8, $0xc0e4b3cfc0c4abe5
+DATA values<>+5856(SB)/8, $0x38de85b9b92eb252
+DATA values<>+5864(SB)/8, $0xb77e5c7b371fc767
+DATA values<>+5872(SB)/8, $0x34a22dadb62ab3d7
+DATA values<>+5880(SB)/8, $0x342a33c134b79a07
+DATA values<>+5888(SB)/8, $0x398fb744383b0bb5
+DATA values<>+5896(SB)/8, $0xb8292e49b91e5846
+DATA values<>+5904(SB)/8, $0x36b0f6d13668a1d7
+DATA values<>+5912(SB)/8, $0x358b50a2362c80dc
+DATA values<>+5920(SB)/8, $0xba3d18fd3b09cd63
+DATA values<>+5928(SB)/8, $0x35cc5064ba1b4fe1
+DATA values<>+5936(SB)/8, $0x3826fa4a38989ab6
+DATA values<>+5944(SB)/8, $0x36d68095378b9e29
+DATA values<>+5952(SB)/8, $0xbb9a4e1d368df5e4
+DATA values<>+5960(SB)/8, $0x3a503891b9c54221
+DATA values<>+5968(SB)/8, $0x3966e39c3a0432a7
+DATA values<>+5976(SB)/8, $0x3807dc2738b4d591
+DATA values<>+5984(SB)/8, $0x8000000080000000
+DATA values<>+5992(SB)/8, $0x8000000080000000
+DATA values<>+6000(SB)/8, $0x8000000080000000
+DATA values<>+6008(SB)/8, $0x8000000080000000
+DATA values<>+6016(SB)/8, $0xc0efae14c0efae14
+DATA values<>+6024(SB)/8, $0xc0efae14c0efae14
+DATA values<>+6032(SB)/8, $0xc0efae14c0efae14
+DATA values<>+6040(SB)/8, $0xc0efae14c0efae14
+DATA values<>+6048(SB)/8, $0xbb3f8554bcaaa9bb
+DATA values<>+6056(SB)/8, $0x3ba4665f3be02ae4
+DATA values<>+6064(SB)/8, $0x3a723be23b17ca53
+DATA values<>+6072(SB)/8, $0x3908b85139b7fdff
+DATA values<>+6080(SB)/8, $0x3d42265b32968013
+DATA values<>+6088(SB)/8, $0x3c943a7c3d1785b7
+DATA values<>+6096(SB)/8, $0x3b39fc153bf2e92d
+DATA values<>+6104(SB)/8, $0x39cdba303a8b2f80
+DATA values<>+6112(SB)/8, $0x3e3b0c3c3e800000
+DATA values<>+6120(SB)/8, $0x3d2183173dbf84ac
+DATA values<>+6128(SB)/8, $0x3bbc28793c7ab453
+DATA values<>+6136(SB)/8, $0x3a4e0d2e3b0bc87b
+DATA values<>+6144(SB)/8, $0x3e7647b43f000000
+DATA values<>+6152(SB)/8, $0x3d2870513dd5d909
+DATA values<>+6160(SB)/8, $0x3bbd40493c7ea9a7
+DATA values<>+6168(SB)/8, $0x3a4e36b53b0c1522
+DATA values<>+6176(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+6184(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+6192(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+6200(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+6208(SB)/8, $0xc28c0000c28c0000
+DATA values<>+6216(SB)/8, $0xc28c0000c28c0000
+DATA values<>+6224(SB)/8, $0xc28c0000c28c0000
+DATA values<>+6232(SB)/8, $0xc28c0000c28c0000
+DATA values<>+6240(SB)/8, $0x4400000044000000
+DATA values<>+6248(SB)/8, $0x4400000044000000
+DATA values<>+6256(SB)/8, $0x4400000044000000
+DATA values<>+6264(SB)/8, $0x4400000044000000
+DATA values<>+6272(SB)/8, $0x0000000000000000
+DATA values<>+6280(SB)/8, $0x0000000000000000
+DATA values<>+6288(SB)/8, $0x0000000000000000
+DATA values<>+6296(SB)/8, $0x0000000000000000
+DATA values<>+6304(SB)/8, $0x1f8000001f800000
+DATA values<>+6312(SB)/8, $0x1f8000001f800000
+DATA values<>+6320(SB)/8, $0x1f8000001f800000
+DATA values<>+6328(SB)/8, $0x1f8000001f800000
+DATA values<>+6336(SB)/8, $0x3fc223883f69443f
+DATA values<>+6344(SB)/8, $0x4068fd52401b5238
+DATA values<>+6352(SB)/8, $0x40ff120540aeb8df
+DATA values<>+6360(SB)/8, $0x3ee908af00000000
+DATA values<>+6368(SB)/8, $0xbb794be63c15fccf
+DATA values<>+6376(SB)/8, $0x380acd43371a0581
+DATA values<>+6384(SB)/8, $0x3216655f3595c813
+DATA values<>+6392(SB)/8, $0x3cb87334bd244adc
+DATA values<>+6400(SB)/8, $0x3bdf51433c66d63d
+DATA values<>+6408(SB)/8, $0xb9002626ba385560
+DATA values<>+6416(SB)/8, $0xb2db7410b68388f0
+DATA values<>+6424(SB)/8, $0xbd6e97a6bbf8f502
+DATA values<>+6432(SB)/8, $0xbb0141a3bd6484c7
+DATA values<>+6440(SB)/8, $0x39bc20393b514e9b
+DATA values<>+6448(SB)/8, $0x337db2f8371d9d35
+DATA values<>+6456(SB)/8, $0xbc4b8de83e0a54c2
+DATA values<>+6464(SB)/8, $0xbcce2b053d4ede3e
+DATA values<>+6472(SB)/8, $0xba6dbbf7bc161c40
+DATA values<>+6480(SB)/8, $0xb426d6aeb7c50e79
+DATA values<>+6488(SB)/8, $0x3e2d39d3b9501abd
+DATA values<>+6496(SB)/8, $0x3db06a9d3db80606
+DATA values<>+6504(SB)/8, $0x3aef59223ca00021
+DATA values<>+6512(SB)/8, $0x34ac0b87384ac739
+DATA values<>+6520(SB)/8, $0xbdfe5d81beaaa94b
+DATA values<>+6528(SB)/8, $0xbe2306e9beb10ca2
+DATA values<>+6536(SB)/8, $0xbb3401dabcf7b60f
+DATA values<>+6544(SB)/8, $0xb5004c84b8981038
+DATA values<>+6552(SB)/8, $0xbeb28ebab45d378e
+DATA values<>+6560(SB)/8, $0x3e3385663ef551c9
+DATA values<>+6568(SB)/8, $0x3b3440363cfb9c80
+DATA values<>+6576(SB)/8, $0x34fff6913897b85d
+DATA values<>+6584(SB)/8, $0x3f51842c303525de
+DATA values<>+6592(SB)/8, $0x0000000000000000
+DATA values<>+6600(SB)/8, $0x0000000000000000
+DATA values<>+6608(SB)/8, $0x0000000000000000
+DATA values<>+6616(SB)/8, $0x000000003f800000
+DATA values<>+6624(SB)/8, $0x7fffffff7fffffff
+DATA values<>+6632(SB)/8, $0x7fffffff7fffffff
+DATA values<>+6640(SB)/8, $0x7fffffff7fffffff
+DATA values<>+6648(SB)/8, $0x7fffffff7fffffff
+DATA values<>+6656(SB)/8, $0x411170a4411170a4
+DATA values<>+6664(SB)/8, $0x411170a4411170a4
+DATA values<>+6672(SB)/8, $0x411170a4411170a4
+DATA values<>+6680(SB)/8, $0x411170a4411170a4
+DATA values<>+6688(SB)/8, $0x3fd300003fd30000
+DATA values<>+6696(SB)/8, $0x3fd300003fd30000
+DATA values<>+6704(SB)/8, $0x3fd300003fd30000
+DATA values<>+6712(SB)/8, $0x3fd300003fd30000
+DATA values<>+6720(SB)/8, $0x3f687ab73f38c1c3
+DATA values<>+6728(SB)/8, $0x3f7fa5d03f7c09b5
+DATA values<>+6736(SB)/8, $0x3f7ffffc3f7ffda1
+DATA values<>+6744(SB)/8, $0x3eda2c3480000000
+DATA values<>+6752(SB)/8, $0xbf4cc8c500000000
+DATA values<>+6760(SB)/8, $0xc04998f2c00993f2
+DATA values<>+6768(SB)/8, $0xc0a4b283c084c735
+DATA values<>+6776(SB)/8, $0xc0e4cb61c0c4c9d9
+DATA values<>+6784(SB)/8, $0x39983c4e39b01679
+DATA values<>+6792(SB)/8, $0xb724766eb92944bb
+DATA values<>+6800(SB)/8, $0x3686a77e373ea95c
+DATA values<>+6808(SB)/8, $0x33bf99f6355df579
+DATA values<>+6816(SB)/8, $0xb9b860383b16e57e
+DATA values<>+6824(SB)/8, $0x3908e3a4b98bd787
+DATA values<>+6832(SB)/8, $0x375731bf3873a80e
+DATA values<>+6840(SB)/8, $0xb58f1399355d4117
+DATA values<>+6848(SB)/8, $0xbbb0abf838971be6
+DATA values<>+6856(SB)/8, $0x3a4f9c6b3a6aa6e3
+DATA values<>+6864(SB)/8, $0x377ed7753954c781
+DATA values<>+6872(SB)/8, $0xb75f1c09b787984f
+DATA values<>+6880(SB)/8, $0xbbbfbd23bcaa9108
+DATA values<>+6888(SB)/8, $0x3b24a02e3bfa956e
+DATA values<>+6896(SB)/8, $0xb95ba476396a03a7
+DATA values<>+6904(SB)/8, $0xb8d3a168b93b661e
+DATA values<>+6912(SB)/8, $0x3d478e9f35845885
+DATA values<>+6920(SB)/8, $0x3b15dd513cb67681
+DATA values<>+6928(SB)/8, $0xbafbbfc2bb0fedf3
+DATA values<>+6936(SB)/8, $0xba0d1d5eba8f2c8e
+DATA values<>+6944(SB)/8, $0x3e39c31e3e800001
+DATA values<>+6952(SB)/8, $0xbc8fd1d43c64fa7b
+DATA values<>+6960(SB)/8, $0xbc117203bc7d0e0c
+DATA values<>+6968(SB)/8, $0xbb03f8febb8f92c8
+DATA values<>+6976(SB)/8, $0x3e0e41112f4429d0
+DATA values<>+6984(SB)/8, $0xbdaa0b0ebdc5c5b5
+DATA values<>+6992(SB)/8, $0xbcc31688bd443bf4
+DATA values<>+7000(SB)/8, $0xbb9dec4ebc333ad9
+DATA values<>+7008(SB)/8, $0x000000003f000000
+DATA values<>+7016(SB)/8, $0x0000000000000000
+DATA values<>+7024(SB)/8, $0x0000000000000000
+DATA values<>+7032(SB)/8, $0x0000000000000000
+DATA values<>+7040(SB)/8, $0xbe7df6d380000000
+DATA values<>+7048(SB)/8, $0xbe048c24be65bad1
+DATA values<>+7056(SB)/8, $0xbcf3e26cbd83f8f5
+DATA values<>+7064(SB)/8, $0xbbb7c51abc569478
+DATA values<>+7072(SB)/8, $0xbf800000bf800000
+DATA values<>+7080(SB)/8, $0xbf800000bf800000
+DATA values<>+7088(SB)/8, $0xbf800000bf800000
+DATA values<>+7096(SB)/8, $0xbf800000bf800000
+DATA values<>+7104(SB)/8, $0x447a0000447a0000
+DATA values<>+7112(SB)/8, $0x447a0000447a0000
+DATA values<>+7120(SB)/8, $0x447a0000447a0000
+DATA values<>+7128(SB)/8, $0x447a0000447a0000
+DATA values<>+7136(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+7144(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+7152(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+7160(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+7168(SB)/8, $0xbb73143ebb73143e
+DATA values<>+7176(SB)/8, $0xbb73143ebb73143e
+DATA values<>+7184(SB)/8, $0xbb73143ebb73143e
+DATA values<>+7192(SB)/8, $0xbb73143ebb73143e
+DATA values<>+7200(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+7208(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+7216(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+7224(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+7232(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+7240(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+7248(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+7256(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+7264(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+7272(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+7280(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+7288(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+7296(SB)/8, $0x3b30b3803b30b380
+DATA values<>+7304(SB)/8, $0x3b30b3803b30b380
+DATA values<>+7312(SB)/8, $0x3b30b3803b30b380
+DATA values<>+7320(SB)/8, $0x3b30b3803b30b380
+DATA values<>+7328(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+7336(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+7344(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+7352(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+7360(SB)/8, $0x3c8998783c899878
+DATA values<>+7368(SB)/8, $0x3c8998783c899878
+DATA values<>+7376(SB)/8, $0x3c8998783c899878
+DATA values<>+7384(SB)/8, $0x3c8998783c899878
+DATA values<>+7392(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+7400(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+7408(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+7416(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+7424(SB)/8, $0x3e3786be3e3786be
+DATA values<>+7432(SB)/8, $0x3e3786be3e3786be
+DATA values<>+7440(SB)/8, $0x3e3786be3e3786be
+DATA values<>+7448(SB)/8, $0x3e3786be3e3786be
+DATA values<>+7456(SB)/8, $0xbec19b82bec19b82
+DATA values<>+7464(SB)/8, $0xbec19b82bec19b82
+DATA values<>+7472(SB)/8, $0xbec19b82bec19b82
+DATA values<>+7480(SB)/8, $0xbec19b82bec19b82
+DATA values<>+7488(SB)/8, $0xb25392fcb25392fc
+DATA values<>+7496(SB)/8, $0xb25392fcb25392fc
+DATA values<>+7504(SB)/8, $0xb25392fcb25392fc
+DATA values<>+7512(SB)/8, $0xb25392fcb25392fc
+DATA values<>+7520(SB)/8, $0xc1a00000c1a00000
+DATA values<>+7528(SB)/8, $0xc1a00000c1a00000
+DATA values<>+7536(SB)/8, $0xc1a00000c1a00000
+DATA values<>+7544(SB)/8, $0xc1a00000c1a00000
+DATA values<>+7552(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+7560(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+7568(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+7576(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+7584(SB)/8, $0xb102e308b102e308
+DATA values<>+7592(SB)/8, $0xb102e308b102e308
+DATA values<>+7600(SB)/8, $0xb102e308b102e308
+DATA values<>+7608(SB)/8, $0xb102e308b102e308
+DATA values<>+7616(SB)/8, $0x3f3172183f317218
+DATA values<>+7624(SB)/8, $0x3f3172183f317218
+DATA values<>+7632(SB)/8, $0x3f3172183f317218
+DATA values<>+7640(SB)/8, $0x3f3172183f317218
+DATA values<>+7648(SB)/8, $0x3950193e3950193e
+DATA values<>+7656(SB)/8, $0x3950193e3950193e
+DATA values<>+7664(SB)/8, $0x3950193e3950193e
+DATA values<>+7672(SB)/8, $0x3950193e3950193e
+DATA values<>+7680(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+7688(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+7696(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+7704(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+7712(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+7720(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+7728(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+7736(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+7744(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+7752(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+7760(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+7768(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+7776(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+7784(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+7792(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+7800(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+7808(SB)/8, $0xbec0939fbec0939f
+DATA values<>+7816(SB)/8, $0xbec0939fbec0939f
+DATA values<>+7824(SB)/8, $0xbec0939fbec0939f
+DATA values<>+7832(SB)/8, $0xbec0939fbec0939f
+DATA values<>+7840(SB)/8, $0x4040000040400000
+DATA values<>+7848(SB)/8, $0x4040000040400000
+DATA values<>+7856(SB)/8, $0x4040000040400000
+DATA values<>+7864(SB)/8, $0x4040000040400000
+DATA values<>+7872(SB)/8, $0x3e374c043e374c04
+DATA values<>+7880(SB)/8, $0x3e374c043e374c04
+DATA values<>+7888(SB)/8, $0x3e374c043e374c04
+DATA values<>+7896(SB)/8, $0x3e374c043e374c04
+DATA values<>+7904(SB)/8, $0x40c0000040c00000
+DATA values<>+7912(SB)/8, $0x40c0000040c00000
+DATA values<>+7920(SB)/8, $0x40c0000040c00000
+DATA values<>+7928(SB)/8, $0x40c0000040c00000
+DATA values<>+7936(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+7944(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+7952(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+7960(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+7968(SB)/8, $0xba51f8afba51f8af
+DATA values<>+7976(SB)/8, $0xba51f8afba51f8af
+DATA values<>+7984(SB)/8, $0xba51f8afba51f8af
+DATA values<>+7992(SB)/8, $0xba51f8afba51f8af
+DATA values<>+8000(SB)/8, $0x3baa027c3baa027c
+DATA values<>+8008(SB)/8, $0x3baa027c3baa027c
+DATA values<>+8016(SB)/8, $0x3baa027c3baa027c
+DATA values<>+8024(SB)/8, $0x3baa027c3baa027c
+DATA values<>+8032(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+8040(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+8048(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+8056(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+8064(SB)/8, $0x3de7167b3de7167b
+DATA values<>+8072(SB)/8, $0x3de7167b3de7167b
+DATA values<>+8080(SB)/8, $0x3de7167b3de7167b
+DATA values<>+8088(SB)/8, $0x3de7167b3de7167b
+DATA values<>+8096(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+8104(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+8112(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+8120(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+8128(SB)/8, $0x3a72a8943a72a894
+DATA values<>+8136(SB)/8, $0x3a72a8943a72a894
+DATA values<>+8144(SB)/8, $0x3a72a8943a72a894
+DATA values<>+8152(SB)/8, $0x3a72a8943a72a894
+DATA values<>+8160(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+8168(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+8176(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+8184(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+8192(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+8200(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+8208(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+8216(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+8224(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+8232(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+8240(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+8248(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+8256(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+8264(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+8272(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+8280(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+8288(SB)/8, $0xbea70919bea70919
+DATA values<>+8296(SB)/8, $0xbea70919bea70919
+DATA values<>+8304(SB)/8, $0xbea70919bea70919
+DATA values<>+8312(SB)/8, $0xbea70919bea70919
+DATA values<>+8320(SB)/8, $0xbeb32dcb00000000
+DATA values<>+8328(SB)/8, $0xbfb0600abf70cb8b
+DATA values<>+8336(SB)/8, $0xc01031efbfe8623e
+DATA values<>+8344(SB)/8, $0xc04826c6c02c1d52
+DATA values<>+8352(SB)/8, $0xc051eb85c051eb85
+DATA values<>+8360(SB)/8, $0xc051eb85c051eb85
+DATA values<>+8368(SB)/8, $0xc051eb85c051eb85
+DATA values<>+8376(SB)/8, $0xc051eb85c051eb85
+DATA values<>+8384(SB)/8, $0x4012492540124925
+DATA values<>+8392(SB)/8, $0x4012492540124925
+DATA values<>+8400(SB)/8, $0x4012492540124925
+DATA values<>+8408(SB)/8, $0x4012492540124925
+DATA values<>+8416(SB)/8, $0x3b42b1983aac31cb
+DATA values<>+8424(SB)/8, $0xba3850523b04abef
+DATA values<>+8432(SB)/8, $0xba10df63bad04685
+DATA values<>+8440(SB)/8, $0x39acb0dc399ace9a
+DATA values<>+8448(SB)/8, $0x3bcbe0d23c2c81e2
+DATA values<>+8456(SB)/8, $0xbbc743fbbbb1e0d4
+DATA values<>+8464(SB)/8, $0x3ae92e87baab8b56
+DATA values<>+8472(SB)/8, $0x39f97a7e3ad36b4b
+DATA values<>+8480(SB)/8, $0xbc958ecb38f0c6fa
+DATA values<>+8488(SB)/8, $0xbaa76038bc952074
+DATA values<>+8496(SB)/8, $0x3bea51023c0cc550
+DATA values<>+8504(SB)/8, $0xb9f939363b11b828
+DATA values<>+8512(SB)/8, $0xbd4a39c2bd8825bc
+DATA values<>+8520(SB)/8, $0x3d15d3963c76ce8e
+DATA values<>+8528(SB)/8, $0x3bf821383cd71835
+DATA values<>+8536(SB)/8, $0xbb7f8925bb2660b3
+DATA values<>+8544(SB)/8, $0x3dadceb035253ade
+DATA values<>+8552(SB)/8, $0x3d9895613e002fd3
+DATA values<>+8560(SB)/8, $0xbc50b8a53c85f52a
+DATA values<>+8568(SB)/8, $0xbc14170abc7e98fe
+DATA values<>+8576(SB)/8, $0x3eb45c643ecc422a
+DATA values<>+8584(SB)/8, $0x3c00207b3e125d7b
+DATA values<>+8592(SB)/8, $0xbd469882bd4bc417
+DATA values<>+8600(SB)/8, $0xbc3f35dfbce5dff9
+DATA values<>+8608(SB)/8, $0x3e6d6dd52c8074de
+DATA values<>+8616(SB)/8, $0xbe03b5fcbd8a8ace
+DATA values<>+8624(SB)/8, $0xbd713aaebdd652d2
+DATA values<>+8632(SB)/8, $0xbc0b442dbccef92f
+DATA values<>+8640(SB)/8, $0xbe02266d80000000
+DATA values<>+8648(SB)/8, $0xbded5d7bbe271124
+DATA values<>+8656(SB)/8, $0xbcdfd8efbd811b8a
+DATA values<>+8664(SB)/8, $0xbb34bff1bc1dbfbb
+DATA values<>+8672(SB)/8, $0x4178000041780000
+DATA values<>+8680(SB)/8, $0x4178000041780000
+DATA values<>+8688(SB)/8, $0x4178000041780000
+DATA values<>+8696(SB)/8, $0x4178000041780000
+DATA values<>+8704(SB)/8, $0x4080000040800000
+DATA values<>+8712(SB)/8, $0x4080000040800000
+DATA values<>+8720(SB)/8, $0x4080000040800000
+DATA values<>+8728(SB)/8, $0x4080000040800000
+DATA values<>+8736(SB)/8, $0x4000000040000000
+DATA values<>+8744(SB)/8, $0x4000000040000000
+DATA values<>+8752(SB)/8, $0x4000000040000000
+DATA values<>+8760(SB)/8, $0x4000000040000000
+DATA values<>+8768(SB)/8, $0xbf000000bf000000
+DATA values<>+8776(SB)/8, $0xbf000000bf000000
+DATA values<>+8784(SB)/8, $0xbf000000bf000000
+DATA values<>+8792(SB)/8, $0xbf000000bf000000
+DATA values<>+8800(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+8808(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+8816(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+8824(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+8832(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+8840(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+8848(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+8856(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+8864(SB)/8, $0xbba413c8bba413c8
+DATA values<>+8872(SB)/8, $0xbba413c8bba413c8
+DATA values<>+8880(SB)/8, $0xbba413c8bba413c8
+DATA values<>+8888(SB)/8, $0xbba413c8bba413c8
+DATA values<>+8896(SB)/8, $0xbd03e120bd03e120
+DATA values<>+8904(SB)/8, $0xbd03e120bd03e120
+DATA values<>+8912(SB)/8, $0xbd03e120bd03e120
+DATA values<>+8920(SB)/8, $0xbd03e120bd03e120
+DATA values<>+8928(SB)/8, $0x3c655e923c655e92
+DATA values<>+8936(SB)/8, $0x3c655e923c655e92
+DATA values<>+8944(SB)/8, $0x3c655e923c655e92
+DATA values<>+8952(SB)/8, $0x3c655e923c655e92
+DATA values<>+8960(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8968(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8976(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8984(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8992(SB)/8, $0xb892112cb892112c
+DATA values<>+9000(SB)/8, $0xb892112cb892112c
+DATA values<>+9008(SB)/8, $0xb892112cb892112c
+DATA values<>+9016(SB)/8, $0xb892112cb892112c
+DATA values<>+9024(SB)/8, $0xb999ae25b999ae25
+DATA values<>+9032(SB)/8, $0xb999ae25b999ae25
+DATA values<>+9040(SB)/8, $0xb999ae25b999ae25
+DATA values<>+9048(SB)/8, $0xb999ae25b999ae25
+DATA values<>+9056(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+9064(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+9072(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+9080(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+9088(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+9096(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+9104(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+9112(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+9120(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+9128(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+9136(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+9144(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+9152(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+9160(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+9168(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+9176(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+9184(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+9192(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+9200(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+9208(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+9216(SB)/8, $0xbeb32b3300000000
+DATA values<>+9224(SB)/8, $0xbfb05d55bf70cac7
+DATA values<>+9232(SB)/8, $0xc0102dedbfe860fc
+DATA values<>+9240(SB)/8, $0xc048286ac02c2bee
+DATA values<>+9248(SB)/8, $0x3b57b0773ab162af
+DATA values<>+9256(SB)/8, $0xba5c4ee23afeeb3f
+DATA values<>+9264(SB)/8, $0xba000b4ebac6dd41
+DATA values<>+9272(SB)/8, $0x39a0049439547f8f
+DATA values<>+9280(SB)/8, $0x3bd1d6f93c306b4d
+DATA values<>+9288(SB)/8, $0xbbbf1daebbb9c7d0
+DATA values<>+9296(SB)/8, $0x3aca0bbfba8e895a
+DATA values<>+9304(SB)/8, $0x3a1a3bbd3ac787ae
+DATA values<>+9312(SB)/8, $0xbc98337238f3a67b
+DATA values<>+9320(SB)/8, $0xba777167bc92731a
+DATA values<>+9328(SB)/8, $0x3be23d983c05599e
+DATA values<>+9336(SB)/8, $0xb9a84fb73b22e3b2
+DATA values<>+9344(SB)/8, $0xbd4a1ba7bd88d23c
+DATA values<>+9352(SB)/8, $0x3d1347613c7ccdd0
+DATA values<>+9360(SB)/8, $0x3c0497543cd37326
+DATA values<>+9368(SB)/8, $0xbb84a4c1bb0c97c9
+DATA values<>+9376(SB)/8, $0x3dae5fbe3525a6e7
+DATA values<>+9384(SB)/8, $0x3d97c8563dff18e9
+DATA values<>+9392(SB)/8, $0xbc45b6a73c8c7a63
+DATA values<>+9400(SB)/8, $0xbc1c0de2bc81bad9
+DATA values<>+9408(SB)/8, $0x3eb443b53ecc422a
+DATA values<>+9416(SB)/8, $0x3c0e40893e1256e5
+DATA values<>+9424(SB)/8, $0xbd49107abd497ea8
+DATA values<>+9432(SB)/8, $0xbc420868bcec1fe8
+DATA values<>+9440(SB)/8, $0x3e6d7e782c869f3c
+DATA values<>+9448(SB)/8, $0xbe03bb7ebd89cf0d
+DATA values<>+9456(SB)/8, $0xbd744815bdd7df84
+DATA values<>+9464(SB)/8, $0xbc042b2fbcceadb8
+DATA values<>+9472(SB)/8, $0xbe02266980000000
+DATA values<>+9480(SB)/8, $0xbdeddd7cbe2733e0
+DATA values<>+9488(SB)/8, $0xbcdd75edbd813a2a
+DATA values<>+9496(SB)/8, $0xbb1d049abc15a0b2
+DATA values<>+9504(SB)/8, $0xc1f00000c1f00000
+DATA values<>+9512(SB)/8, $0xc1f00000c1f00000
+DATA values<>+9520(SB)/8, $0xc1f00000c1f00000
+DATA values<>+9528(SB)/8, $0xc1f00000c1f00000
+DATA values<>+9536(SB)/8, $0x3d9222793d922279
+DATA values<>+9544(SB)/8, $0x3d9222793d922279
+DATA values<>+9552(SB)/8, $0x3d9222793d922279
+DATA values<>+9560(SB)/8, $0x3d9222793d922279
+DATA values<>+9568(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+9576(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+9584(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+9592(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+9600(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+9608(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+9616(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+9624(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+9632(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+9640(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+9648(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+9656(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+9664(SB)/8, $0xc0400000c0400000
+DATA values<>+9672(SB)/8, $0xc0400000c0400000
+DATA values<>+9680(SB)/8, $0xc0400000c0400000
+DATA values<>+9688(SB)/8, $0xc0400000c0400000
+DATA values<>+9696(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9704(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9712(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9720(SB)/8, $0x3e2aaaab3e2aaaab
+GLOBL values<>(SB), RODATA|NOPTR, $9728

@@ -43,8 +43,9 @@ const (
 	opSoftsign
 	opHardSigmoid // scalar a + second
 	opHardSwish
+	opXLogX // of float64 alone
 
-	lastFunction = opHardSwish
+	lastFunction = opXLogX
 )
 
 // wholeVectors runs an operation on as many elements as fill whole vectors and returns how

@@ -144,6 +144,11 @@ func (c exact) functions() map[string]func(x *big.Float) *big.Float {
 			}
 			return y
 		},
+		"XLogX": func(x *big.Float) *big.Float {
+			m := number(0)
+			e := x.MantExp(m) - 1 // x = 2m 2^e
+			return times(x, plus(logOnePlus(minus(plus(m, m), number(1))), times(c.ln2, number(float64(e)))))
+		},
 		"GeluTanh": func(x *big.Float) *big.Float {
 			cube := times(number(0.044715), times(x, times(x, x)))
 			cube = times(cube, over(exactly("0.044715"), number(0.044715)))
@@ -185,6 +190,11 @@ func TestFloat64Accuracy(t *testing.T) {
 					x[i] = math.Ldexp(rng.Float64()-0.5, -rng.IntN(70))
 				default:
 					x[i] = 90 * (rng.Float64() - 0.5)
+				}
+				if name == "XLogX" { // of positive numbers, of all magnitudes, and next to 1
+					if x[i] = math.Abs(x[i]); rng.IntN(2) == 0 {
+						x[i] = math.Ldexp(1+x[i], rng.IntN(2)*(rng.IntN(2040)-1070))
+					}
 				}
 			}
 			unary[float64]()[name](s, y, x)

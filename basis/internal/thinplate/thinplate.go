@@ -64,7 +64,7 @@ type Basis struct {
 	constant float64 // of the thin plate function
 
 	packed *kernel.Weights[float64] // weights, for d > 1
-	logs   *logTable                // for d = 2 and m = 2
+	planar [][]float64              // for d = 2 and m = 2: the points' coordinates by themselves
 	line   *piecewise               // the radial functions, for d = 1
 }
 
@@ -79,11 +79,7 @@ func New(s Space, p Parameters) *Basis {
 
 // newBasis has what follows from the space alone.
 func newBasis(s Space) *Basis {
-	b := &Basis{d: s.D, m: s.M, k: s.K, powers: exponents(s.D, s.M), constant: radialConstant(s.D, s.M)}
-	if s.D == 2 && s.M == 2 {
-		b.logs = newLogTable()
-	}
-	return b
+	return &Basis{d: s.D, m: s.M, k: s.K, powers: exponents(s.D, s.M), constant: radialConstant(s.D, s.M)}
 }
 
 // Space is what New was given.
@@ -120,7 +116,15 @@ func (b *Basis) prepare() {
 		b.line = b.tabulate()
 		return
 	}
-	b.packed = kernel.Pack(len(b.points)/b.d, b.k-len(b.powers), b.weights, false)
+	n := len(b.points) / b.d
+	b.packed = kernel.Pack(n, b.k-len(b.powers), b.weights, false)
+	if b.d != 2 || b.m != 2 {
+		return
+	}
+	b.planar = [][]float64{make([]float64, n), make([]float64, n)}
+	for i, v := range b.points {
+		b.planar[i%2][i/2] = v
+	}
 }
 
 // block is how many rows have their distances to all points in memory at once.
@@ -141,7 +145,7 @@ func (b *Basis) Evaluate(dst []float64, stride int, x []float64) {
 		return
 	}
 	n, knots, radial := len(x)/b.d, len(b.points)/b.d, b.k-len(b.powers)
-	values := make([]float64, min(n, block)*knots)
+	values, spare := make([]float64, min(n, block)*knots), make([]float64, min(knots, together))
 	at := make([]float64, b.d)
 	for first := 0; first < n; first += block {
 		rows := min(block, n-first)
@@ -150,7 +154,7 @@ func (b *Basis) Evaluate(dst []float64, stride int, x []float64) {
 			for j := range at {
 				at[j] = x[(first+i)*b.d+j] - b.shift[j]
 			}
-			b.semiKernels(values[i*knots:(i+1)*knots], at)
+			b.semiKernels(values[i*knots:(i+1)*knots], at, spare)
 			b.monomials(row[radial:b.k], at)
 			for j, s := range b.scale {
 				row[radial+j] *= s
@@ -160,18 +164,28 @@ func (b *Basis) Evaluate(dst []float64, stride int, x []float64) {
 	}
 }
 
-// semiKernels writes the thin plate functions of the distances from p.
-func (b *Basis) semiKernels(out, p []float64) {
-	if b.logs != nil {
+// together is how many distances are worked out at once, in the first cache.
+const together = 1024
+
+// semiKernels writes the thin plate functions of the distances from p; those of a surface are r^2 log r^2 times
+// a constant.
+func (b *Basis) semiKernels(out, p, spare []float64) {
+	if b.planar == nil {
 		for j := range out {
-			u, v := p[0]-b.points[2*j], p[1]-b.points[2*j+1]
-			out[j] = u*u + v*v
+			out[j] = b.semiKernel(squaredDistance(p, b.points[j*b.d:(j+1)*b.d]))
 		}
-		b.logs.xLogX(b.constant/2, out)
 		return
 	}
-	for j := range out {
-		out[j] = b.semiKernel(squaredDistance(p, b.points[j*b.d:(j+1)*b.d]))
+	for lo := 0; lo < len(out); lo += together {
+		hi := min(lo+together, len(out))
+		r, v := out[lo:hi], spare[:hi-lo]
+		kernel.Sub(r, p[:1], b.planar[0][lo:hi])
+		kernel.Sub(v, p[1:], b.planar[1][lo:hi])
+		kernel.Mul(r, r, r)
+		kernel.Mul(v, v, v)
+		kernel.Add(r, r, v)
+		kernel.XLogX(r, r)
+		kernel.Mul(r, r, []float64{b.constant / 2})
 	}
 }
 

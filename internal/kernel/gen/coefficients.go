@@ -30,6 +30,8 @@ var polynomials = map[bool]map[string][]float64{
 		// (log(1 + e) - e)/e^2 in e - 1/2, e <= 1: 2^-56.7
 		"log1p":     {-0x1.833704d019ed0p-2, 0x1.6f0d7bd624bd6p-3, -0x1.7ddf1fe86aa90p-4, 0x1.a279c04c7e9e2p-5, -0x1.da348248bf75ap-6, 0x1.131116f826c01p-6, -0x1.44ba45bb08750p-7, 0x1.8490510d6d8bap-8, -0x1.d5fb02360ccf3p-9, 0x1.1ebced957335dp-9, -0x1.60738daeade08p-10, 0x1.b3ebf40363471p-11, -0x1.0f066c7483d7dp-11, 0x1.52721b731e88cp-12, -0x1.a7fcf1731323ep-13, 0x1.0bf99aae01fd7p-13, -0x1.57be57673f8fbp-14, 0x1.a31e77334e707p-15, -0x1.ca09e18f8f61ep-16, 0x1.626ca078a2b3ep-16, -0x1.7015852f79471p-16, 0x1.6d2d3a859dda2p-17},
 		"log1pRest": {-0x1.abbbd9d985b4bp-57},
+		// (log((1 + s)/(1 - s)) - 2s)/s^3 in s^2, s <= (sqrt(2) - 1)/(sqrt(2) + 1): 2^-59.0
+		"log": {0x1.5555555555592p-1, 0x1.999999997fdc1p-2, 0x1.24924941f295fp-2, 0x1.c71c5206b6164p-3, 0x1.74663fbc88397p-3, 0x1.39a19e6e1b4afp-3, 0x1.2f06c26f89e57p-3},
 		// (x + 1) exp(x^2/2) P(Z > x) in (x - 4)/(x + 4): 2^-56.4
 		"gelu":     {0x1.e361ea6fba141p-2, -0x1.8c18f2086e34dp-4, 0x1.cabd72a60fabep-7, 0x1.d4969f10e054fp-6, -0x1.07c3c2582d906p-5, 0x1.25dd7205f610fp-6, -0x1.47d5fc7355e6bp-8, -0x1.2b7f5dda35a6dp-12, 0x1.6c5382af1aca1p-11, -0x1.8c11b61f14b5cp-14, -0x1.707ba206f340ap-14, 0x1.64843e446a82bp-16, 0x1.c93dc202d3be4p-17, -0x1.cca9176ec7741p-19, -0x1.5eb13da02d3bep-19, 0x1.b24d7c5580b94p-22, 0x1.285174b27e664p-21, 0x1.915fce7491cdcp-30, -0x1.dc8bc833c7531p-24, -0x1.55b50c900d5d4p-26, 0x1.2eed2f6e1c4dbp-26, 0x1.ac2629f5695a3p-28, -0x1.a7abad9732172p-30, -0x1.b065e8b1e07c3p-31},
 		"geluRest": {0x1.a13c9b9e7cd8ep-57},

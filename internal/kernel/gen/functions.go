@@ -20,9 +20,10 @@ var functions = []function{
 	both("softsign", form{(*formula).softsign, nil}),
 	both("hardSigmoid", form{(*formula).hardSigmoid, nil}),
 	both("hardSwish", form{(*formula).hardSwish, nil}),
+	{name: "xLogX", float64: form{(*formula).xLogX, nil}},
 }
 
-// function is one of x by a form for each precision.
+// function is one of x by a form for each precision; no body: there is none.
 type function struct {
 	name             string
 	float64, float32 form
@@ -72,13 +73,17 @@ func transcendental(s *source, set isa) {
 		s.op("NEGQ", "CX")
 		s.op("MOVQ", mem(loopOp, "DI"), "AX")
 		for i, o := range functions {
-			s.op("CMPQ", "AX", imm(len(operations)+i))
-			s.op("JEQ", o.name)
+			if o.form(double).body != nil {
+				s.op("CMPQ", "AX", imm(len(operations)+i))
+				s.op("JEQ", o.name)
+			}
 		}
 		s.finish()
 		for _, o := range functions {
-			s.label(o.name)
-			s.loopOver(p, v, o.name, o.form(double))
+			if o.form(double).body != nil {
+				s.label(o.name)
+				s.loopOver(p, v, o.name, o.form(double))
+			}
 		}
 	}
 	p.write(s, set.bytes)
@@ -282,4 +287,26 @@ func (f *formula) hardSwish() value {
 	q := f.div(p, six)
 	y := f.fma(f.add(f.fnma(q, six, p), low), f.number(1.0/6), q)
 	return f.or(f.pick(f.less(x, three), y, x), f.sign(x))
+}
+
+// xLogX is x log(x): with x = 2^k (1+u), 1+u from sqrt(1/2) to sqrt(2), and s = u/(2+u),
+// log(1+u) = 2s + s^3 p(s^2) = u - (u^2/2 - s (u^2/2 + s^2 p)). It is for float64.
+func (f *formula) xLogX() value {
+	const shift = 54
+	m := f.format()
+	x := f.x()
+	tiny := f.less(x, f.number(0x1p-1022))
+	normal := f.pick(tiny, f.mul(x, f.number(1<<shift)), x)
+	root := math.Float64bits(math.Sqrt(0.5))
+	t := f.addBits(normal, f.bits(math.Float64bits(1)-root))
+	whole := math.Ldexp(1, m.bits)
+	k := f.sub(f.or(f.shiftRight(t, m.bits), f.number(whole)), f.pick(tiny, f.number(whole+m.bias+shift), f.number(whole+m.bias)))
+	u := f.sub(f.addBits(f.and(t, f.bits(1<<m.bits-1)), f.bits(root)), f.number(1))
+	s := f.div(u, f.add(u, f.number(2)))
+	square := f.mul(s, s)
+	half := f.mul(f.mul(u, u), f.number(0.5))
+	hi, lo := m.split(ln2)
+	low := f.fma(s, f.fma(square, f.polynomial("log", square), half), f.mul(k, f.number(lo)))
+	log := f.fma(k, f.number(hi), f.sub(u, f.sub(half, low)))
+	return f.pick(f.less(x, f.zero()), f.number(math.NaN()), f.mul(x, log))
 }

@@ -116,6 +116,8 @@ def fits(bits: int) -> list[Fit]:
             lambda x: x**3 / tanh(x), tiny, SMALL_TANH * slack, {53: 10}, lambda x: x * x),
         Fit("log1p", "(log(1 + e) - e)/e^2 in e - 1/2, e <= 1", lambda e: (log1p(e) - e) / e**2,
             lambda e: e**2 / log1p(e), tiny, mpf(1) * slack, {24: 10, 53: 21}, lambda e: e - mpf(1) / 2),
+        Fit("log", "(log((1 + s)/(1 - s)) - 2s)/s^3 in s^2, s <= (sqrt(2) - 1)/(sqrt(2) + 1)", lambda s: (log((1 + s) / (1 - s)) - 2 * s) / s**3,
+            lambda s: s**3 / log((1 + s) / (1 - s)), tiny, (sqrt(2) - 1) / (sqrt(2) + 1) * slack, {53: 6}, lambda s: s * s),
         Fit("gelu", "(x + 1) exp(x^2/2) P(Z > x) in (x - 4)/(x + 4)",
             lambda x: (x + 1) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2,
             lambda x: 1 / ((x + 1) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2), mpf(0), end, {24: 11, 53: 23}, mobius("gelu")),

@@ -37,13 +37,17 @@ func neonFunctions(src *source) {
 		s.field(loopOp, "R5")
 		s.op("MOVD", "$values<>(SB)", "R8")
 		for i, o := range functions {
-			s.op("CMP", imm(len(operations)+i), "R5")
-			s.op("BEQ", o.name)
+			if o.form(double).body != nil {
+				s.op("CMP", imm(len(operations)+i), "R5")
+				s.op("BEQ", o.name)
+			}
 		}
 		s.ret()
 		for _, o := range functions {
-			s.label(o.name)
-			s.loopOver(p, o.name, o.form(double))
+			if o.form(double).body != nil {
+				s.label(o.name)
+				s.loopOver(p, o.name, o.form(double))
+			}
 		}
 	}
 	p.write(src, neonBytes)
