@@ -134,14 +134,12 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 // solveDense is solve with one matrix of all coordinates.
 func (c *criterion) solveDense(rho []float64) (logDet float64, ok bool) {
 	linalg.CopyTriangle(c.a, c.gram)
+	if logDet, ok = c.intoOverlaps(rho); !ok {
+		return 0, false
+	}
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		if len(b.penalties) > 1 {
-			if c.overlap[i], ok = c.overlapOf(b, rho); !ok {
-				return 0, false
-			}
-			logDet += c.overlap[i].logDet
-			c.intoOverlap(b, c.overlap[i])
 			continue
 		}
 		lambda := math.Exp(rho[b.penalties[0]])

@@ -20,18 +20,35 @@ import (
 // b = to c, to = P R^-1, the total penalty is the identity and
 // sqrt(lambda_j) root_j b = part_j c, part_j being penalty j's rows of Q.
 type overlap struct {
+	rho    []float64    // log lambda of the block's penalties
 	logDet float64      // log|S|
 	to     *mat.Dense   // dim x dim
 	part   []*mat.Dense // rank_j x dim, in the order of block.penalties
 	share  [][]float64  // of a pair: the diagonals of part_j'part_j (dim each); nil: they are not diagonal
 }
 
-// overlapOf is the total penalty of a block; false if it is singular in floating point.
-func (s *system) overlapOf(b *block, rho []float64) (*overlap, bool) {
-	if p := s.penalties[b.penalties[0]].pair; p != nil {
-		return p.overlap([2]float64{math.Exp(rho[b.penalties[0]]), math.Exp(rho[b.penalties[1]])})
+// overlapOf is the total penalty of a block, which is last (nil: none) if that is at the same lambdas; nil if it is
+// singular in floating point.
+func (s *system) overlapOf(b *block, rho []float64, last *overlap) *overlap {
+	own := make([]float64, len(b.penalties))
+	for i, j := range b.penalties {
+		own[i] = rho[j]
 	}
-	return s.factorOverlap(b, rho)
+	if last != nil && slices.Equal(last.rho, own) {
+		return last
+	}
+	var o *overlap
+	var ok bool
+	if p := s.penalties[b.penalties[0]].pair; p != nil {
+		o, ok = p.overlap([2]float64{math.Exp(own[0]), math.Exp(own[1])})
+	} else {
+		o, ok = s.factorOverlap(b, rho)
+	}
+	if !ok {
+		return nil
+	}
+	o.rho = own
+	return o
 }
 
 // factorOverlap returns false if the total penalty is singular in floating
@@ -169,29 +186,34 @@ func (o *overlap) addShares(penalties []int, grad []float64, hess *mat.SymDense)
 	}
 }
 
-// intoOverlap changes the coordinates of a block of the matrix a, and adds its
-// total penalty, there the identity.
-func (c *criterion) intoOverlap(b *block, o *overlap) {
-	old := mat.NewDense(c.q, b.dim, nil)
-	for i := range c.q {
-		for j := range b.dim {
-			old.Set(i, j, c.a.At(i, b.lo+j))
+// intoOverlaps changes the coordinates of the blocks of the matrix a that have several penalties, and adds their
+// total penalties, there the identity; logDet is the sum of these' log determinants. false: one is singular in
+// floating point.
+func (c *criterion) intoOverlaps(rho []float64) (logDet float64, ok bool) {
+	linalg.Each(len(c.blocks), func(i int) {
+		if b := &c.blocks[i]; len(b.penalties) > 1 {
+			c.overlap[i] = c.overlapOf(b, rho, c.overlap[i])
+		}
+	})
+	for i, b := range c.blocks {
+		if len(b.penalties) < 2 {
+			continue
+		}
+		if c.overlap[i] == nil {
+			return 0, false
+		}
+		logDet += c.overlap[i].logDet
+	}
+	linalg.Congruence(c.a, c.overlaps(), true)
+	for i, b := range c.blocks {
+		if c.overlap[i] == nil {
+			continue
+		}
+		for j := b.lo; j < b.lo+b.dim; j++ {
+			c.a.SetSym(j, j, c.a.At(j, j)+1)
 		}
 	}
-	columns := product(old, o.to)
-	var own mat.Dense
-	own.Mul(o.to.T(), columns.Slice(b.lo, b.lo+b.dim, 0, b.dim))
-	for j := range b.dim {
-		for i := range c.q {
-			if i < b.lo || i >= b.lo+b.dim {
-				c.a.SetSym(i, b.lo+j, columns.At(i, j))
-			}
-		}
-		for i := range j + 1 {
-			c.a.SetSym(b.lo+i, b.lo+j, own.At(i, j))
-		}
-		c.a.SetSym(b.lo+j, b.lo+j, c.a.At(b.lo+j, b.lo+j)+1)
-	}
+	return logDet, true
 }
 
 // innerBasis is the system's basis (alpha = basis b) for the coordinates of the
