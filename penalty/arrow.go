@@ -10,7 +10,7 @@ import (
 // they can be eliminated first.
 const minEliminated = 64
 
-// eliminated are the columns of one term that make few products with each other, as the
+// eliminated are the columns of one term, or of neighbours, that make few products with each other, as the
 // levels of a factor or the smooths of many levels do: sorted into groups, X'WX is zero
 // between columns of different groups. Its penalties are diagonal. With the columns of
 // all other terms last, A = X'WX + S is
@@ -25,8 +25,9 @@ const minEliminated = 64
 // centred. Eliminating it again gives products about means, so its own entry is all
 // that the determinant has too much, and the inverse of the rest is that sought.
 type eliminated struct {
-	start   int       // first column of the term in the problem
-	column  []int     // of the term, by position: groups are contiguous
+	terms   int       // how many neighbours they are of
+	start   int       // first column of these in the problem
+	column  []int     // of these, by position: groups are contiguous
 	lo      []int     // first position of each group, and the end
 	d       []float64 // by which columns are divided, by position, as all below
 	gram    []float64 // G_g, one after the other, by rows: see at
@@ -42,29 +43,81 @@ type eliminated struct {
 
 func (f *eliminated) n() int { return len(f.column) }
 
+// has tells whether the columns of a term are eliminated.
+func (f *eliminated) has(t Component) bool {
+	return t.Dim > 0 && f.start <= t.Start && t.Start < f.start+f.n()
+}
+
 // group is the range of positions of group g.
 func (f *eliminated) group(g int) (lo, hi int) { return f.lo[g], f.lo[g+1] }
 
-// eliminate finds the term of most columns that can be eliminated; nil: none.
+// eliminate finds the term of most columns that can be eliminated, and takes its neighbours along where their columns
+// are of the same groups, as those of random intercepts and slopes are; nil: there is none.
 func (p *Problem) eliminate(live []bool, d, varies []float64) *eliminated {
 	if p.Factor != nil || p.Intercept && p.XMean == nil {
 		return nil
 	}
+	each := make([]*eliminated, len(p.Terms)) // not sorted; nil: a term that cannot be
 	var best *eliminated
-	next := 0
+	first, next := 0, 0
 	for i := range p.Terms {
 		t := &p.Terms[i]
 		own := live[next : next+len(t.S)]
 		next += len(t.S)
-		if t.Dim < minEliminated || best != nil && t.Dim <= best.n() {
+		f := &eliminated{start: t.Start, terms: 1}
+		if t.Dim < minEliminated || !f.penalties(t, d[t.Start:][:t.Dim], own) {
 			continue
 		}
-		f := &eliminated{start: t.Start}
-		if f.penalties(t, d[t.Start:][:t.Dim], own) && f.sort(p, t, varies) {
-			best = f
+		each[i] = f
+		if best != nil && t.Dim <= best.n() {
+			continue
+		}
+		if own := f.sorted(p, varies); own != nil {
+			best, first = own, i
 		}
 	}
+	if best == nil || best.owner[0] < 0 {
+		return best
+	}
+	join := func(a, b int) bool { // terms a to b-1
+		f := p.joined(each[a:b], a)
+		if f != nil {
+			f = f.sorted(p, varies)
+		}
+		if f != nil {
+			best, first = f, a
+		}
+		return f != nil
+	}
+	for first+best.terms < len(each) && join(first, first+best.terms+1) {
+	}
+	for first > 0 && join(first-1, first+best.terms) {
+	}
 	return best
+}
+
+// joined are neighbours, from term first on, in one; nil: one of them cannot be eliminated, has free columns, or
+// does not follow the one before.
+func (p *Problem) joined(each []*eliminated, first int) *eliminated {
+	var out *eliminated
+	penalties := 0
+	for i, f := range each {
+		switch {
+		case f == nil || f.owner[0] < 0:
+			return nil
+		case out == nil:
+			out = &eliminated{start: f.start}
+		case f.start != out.start+len(out.size):
+			return nil
+		}
+		for _, j := range f.owner {
+			out.owner = append(out.owner, penalties+j)
+		}
+		out.d, out.size = append(out.d, f.d...), append(out.size, f.size...)
+		out.terms++
+		penalties += len(p.Terms[first+i].S)
+	}
+	return out
 }
 
 // penalties sets size and owner, by column yet, the latter among the term's penalties.
@@ -112,60 +165,61 @@ func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
 	return free == 0 || free == t.Dim
 }
 
-// sort finds the groups of term t's columns, sorts them, and sets products and means.
-// false: a group is a large part of the term, or a column without penalty does not vary.
-func (f *eliminated) sort(p *Problem, t *Component, varies []float64) bool {
+// sorted finds the groups of the columns, sorts them, and sets products and means. nil: a group is a large part of
+// them, or a column without penalty does not vary.
+func (f *eliminated) sorted(p *Problem, varies []float64) *eliminated {
 	const rounding = 1e-12 // relative to the lengths of two columns, of their product
-	n, raw := t.Dim, p.XX.RawSymmetric()
+	n, raw := len(f.size), p.XX.RawSymmetric()
 	mean := make([]float64, n)
 	for i := range n {
 		if p.Intercept {
-			mean[i] = math.Sqrt(p.SumW) * p.XMean[t.Start+i] * varies[t.Start+i]
+			mean[i] = math.Sqrt(p.SumW) * p.XMean[f.start+i] * varies[f.start+i]
 		}
 	}
 	product := func(i, j int) float64 { // about 0
-		a, b := t.Start+min(i, j), t.Start+max(i, j)
+		a, b := f.start+min(i, j), f.start+max(i, j)
 		return varies[a]*varies[b]*raw.Data[a*raw.Stride+b] + mean[i]*mean[j]
 	}
 	length := make([]float64, n)
 	for i := range n {
 		v := product(i, i)
 		if v < 0 || v == 0 && f.owner[i] < 0 {
-			return false
+			return nil
 		}
 		length[i] = math.Sqrt(v)
 	}
 	groups := newPartition(n)
 	for i := range n {
-		row := raw.Data[(t.Start+i)*raw.Stride+t.Start:][:n]
-		vi, mi, li := varies[t.Start+i], mean[i], rounding*length[i]
+		row := raw.Data[(f.start+i)*raw.Stride+f.start:][:n]
+		vi, mi, li := varies[f.start+i], mean[i], rounding*length[i]
 		for j := i + 1; j < n; j++ {
-			if v := vi*varies[t.Start+j]*row[j] + mi*mean[j]; v > li*length[j] || v < -li*length[j] {
+			if v := vi*varies[f.start+j]*row[j] + mi*mean[j]; v > li*length[j] || v < -li*length[j] {
 				groups.join(i, j)
 			}
 		}
 	}
-	f.column, f.lo = groups.sorted()
-	for g := range len(f.lo) - 1 {
-		if lo, hi := f.group(g); 4*(hi-lo) > n {
-			return false
+	out := &eliminated{start: f.start, terms: f.terms}
+	out.column, out.lo = groups.sorted()
+	for g := range len(out.lo) - 1 {
+		if lo, hi := out.group(g); 4*(hi-lo) > n {
+			return nil
 		}
 	}
-	f.d, f.size, f.owner = permuted(f.d, f.column), permuted(f.size, f.column), permuted(f.owner, f.column)
-	f.mean = permuted(mean, f.column)
-	for i := range f.mean {
-		f.mean[i] /= f.d[i]
+	out.d, out.size, out.owner = permuted(f.d, out.column), permuted(f.size, out.column), permuted(f.owner, out.column)
+	out.mean = permuted(mean, out.column)
+	for i := range out.mean {
+		out.mean[i] /= out.d[i]
 	}
-	for g := range len(f.lo) - 1 {
-		lo, hi := f.group(g)
-		f.at = append(f.at, len(f.gram))
+	for g := range len(out.lo) - 1 {
+		lo, hi := out.group(g)
+		out.at = append(out.at, len(out.gram))
 		for i := lo; i < hi; i++ {
 			for j := lo; j < hi; j++ {
-				f.gram = append(f.gram, product(f.column[i], f.column[j])/(f.d[i]*f.d[j]))
+				out.gram = append(out.gram, product(out.column[i], out.column[j])/(out.d[i]*out.d[j]))
 			}
 		}
 	}
-	return true
+	return out
 }
 
 // permuted is x in this order.
@@ -215,7 +269,7 @@ func (p *Problem) without(f *eliminated, live []bool) (*Problem, []bool) {
 	var alive []bool
 	next := 0
 	for _, t := range p.Terms {
-		if t.Start == f.start && t.Dim > 0 {
+		if f.has(t) {
 			next += len(t.S)
 			continue
 		}

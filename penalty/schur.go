@@ -162,15 +162,15 @@ func (f *eliminated) join(p *Problem, s *system, varies []float64) {
 // penalties lists those of the columns left and of the eliminated ones in whole, in the
 // order of p's terms.
 func (e *schur) penalties(p *Problem, whole, s *system, live []bool) {
-	next, leftIndex, leftTerm, block := 0, 0, 0, 0
+	next, leftIndex, leftTerm, block, own := 0, 0, 0, 0, 0
 	e.blockOf = make([]int, len(s.blocks))
 	for number, t := range p.Terms {
-		if t.Start == e.start && t.Dim > 0 {
+		if e.has(t) {
 			for j := range t.S {
 				var diag []float64
 				var members []int
 				for i, owner := range e.owner {
-					if owner == j {
+					if owner == own+j {
 						diag, members = append(diag, math.Sqrt(e.size[i])), append(members, i)
 					}
 				}
@@ -184,6 +184,7 @@ func (e *schur) penalties(p *Problem, whole, s *system, live []bool) {
 				whole.addBlock(penalty{index: next + j, component: number, diag: diag, rank: len(diag)})
 			}
 			next += len(t.S)
+			own += len(t.S)
 			continue
 		}
 		for ; block < len(s.blocks); block++ {

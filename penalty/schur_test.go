@@ -202,13 +202,88 @@ func TestEliminationGivesTheDenseFit(t *testing.T) {
 		if !eliminates(t, p) {
 			t.Errorf("%s: no columns are eliminated", l.name)
 		}
-		for _, o := range []Options{{}, {Gamma: 1.4, WithoutVe: true}, {Scale: 0.7}} {
-			name := fmt.Sprintf("%s, gamma %g, scale %g", l.name, o.Gamma, o.Scale)
-			got, want := mustSelect(t, p, &o), denseFit(t, p, o)
-			sameFit(t, name, got, want, 1e-8)
-			shrinkage(t, name, p, got)
-			sandwiched(t, name, p, got)
+		givesTheDenseFit(t, l.name, p)
+	}
+}
+
+func givesTheDenseFit(t *testing.T, name string, p *Problem) {
+	t.Helper()
+	for _, o := range []Options{{}, {Gamma: 1.4, WithoutVe: true}, {Scale: 0.7}} {
+		name := fmt.Sprintf("%s, gamma %g, scale %g", name, o.Gamma, o.Scale)
+		got, want := mustSelect(t, p, &o), denseFit(t, p, o)
+		sameFit(t, name, got, want, 1e-8)
+		shrinkage(t, name, p, got)
+		sandwiched(t, name, p, got)
+	}
+}
+
+// Random intercepts and slopes that are terms of their own are eliminated together if they are neighbours, first to last
+// or with another one between.
+func TestEliminationOfNeighbours(t *testing.T) {
+	l := levelled{name: "intercepts and slopes", levels: 70, width: 2, penalised: []int{0, 1}, penalties: 2, effect: 1, wave: 1}
+	p := l.problem(sequence(l.levels))
+	levels := p.Terms[1]
+	order := map[string][]int{}
+	var names []string
+	place := func(name string, columns ...int) {
+		if order[name] == nil {
+			names = append(names, name)
 		}
+		order[name] = append(order[name], columns...)
+	}
+	for _, term := range p.Terms {
+		for i := range term.Dim {
+			switch {
+			case term.Name != "levels":
+				place(term.Name, term.Start+i)
+			case i%2 == 0:
+				place("intercepts", term.Start+i)
+			default:
+				place("slopes", term.Start+i)
+			}
+		}
+	}
+	for _, c := range []struct {
+		order      []string
+		eliminated int
+	}{
+		{names, 2 * l.levels},
+		{[]string{"slopes", "intercepts", "te(b,c)", "s(a)", "line"}, 2 * l.levels},
+		{[]string{"te(b,c)", "line", "intercepts", "slopes", "s(a)"}, 2 * l.levels},
+		{[]string{"intercepts", "s(a)", "slopes", "line", "te(b,c)"}, l.levels},
+	} {
+		q := &Problem{Rows: p.Rows, SumW: p.SumW, SumLogW: p.SumLogW, Intercept: p.Intercept, ZZ: p.ZZ, ZMean: p.ZMean}
+		var columns []int
+		for _, name := range c.order {
+			own := Component{Name: name, Start: len(columns), Dim: len(order[name])}
+			switch at := slices.Index([]string{"intercepts", "slopes"}, name); {
+			case at >= 0:
+				s := mat.NewSymDense(own.Dim, nil)
+				for i, column := range order[name] {
+					s.SetSym(i, i, levels.S[at].At(column-levels.Start, column-levels.Start))
+				}
+				own.S = []*mat.SymDense{s}
+			default:
+				own.S = p.Terms[slices.IndexFunc(p.Terms, func(t Component) bool { return t.Name == name })].S
+			}
+			q.Terms = append(q.Terms, own)
+			columns = append(columns, order[name]...)
+		}
+		q.XX, q.XZ, q.XMean = mat.NewSymDense(len(columns), nil), permuted(p.XZ, columns), permuted(p.XMean, columns)
+		for a, i := range columns {
+			for b, j := range columns[a:] {
+				q.XX.SetSym(a, a+b, p.XX.At(i, j))
+			}
+		}
+		name := strings.Join(c.order, " + ")
+		o, err := (&Options{}).withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mustEliminate(t, q, &o).schur.n(); got != c.eliminated {
+			t.Errorf("%s: %d columns are eliminated, not %d", name, got, c.eliminated)
+		}
+		givesTheDenseFit(t, name, q)
 	}
 }
 
