@@ -77,10 +77,17 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		}
 		s.unit = float64(r.Rows) / (d.Scale * d.sumW)
 		s.frame = &moments.Frame{Point: s.centre}
+		levels := 0 // columns
+		for j := range d.Terms {
+			if t := &d.Terms[j]; filled(t.term) && byLevel(t) != "" {
+				levels += len(t.Alpha)
+			}
+		}
 		for j := range d.Terms {
 			t := &d.Terms[j]
 			t.PinnedRows = 0
-			s.frame.Dims, s.frame.Dense = append(s.frame.Dims, len(t.Alpha)), append(s.frame.Dense, filled(t.term) && p.cluster == "") // clusters need no products
+			dense := filled(t.term) && !(levels > fewLevelColumns && byLevel(t) != "") && p.cluster == "" // clusters need no products
+			s.frame.Dims, s.frame.Dense = append(s.frame.Dims, len(t.Alpha)), append(s.frame.Dense, dense)
 		}
 		s.spare = make(chan *moments.Scatter, maxSpareSums)
 		var err error
@@ -102,6 +109,9 @@ func filled(t Term) bool {
 	_, sparse := t.(SparseTerm)
 	return !sparse || t.Dim() == 1 || t.Kind() == Learned
 }
+
+// fewLevelColumns of terms by levels of factors are multiplied faster with their zeros than without.
+const fewLevelColumns = 150
 
 // maxSpareSums is how many sums are kept for chunks to come: as many as one may make free.
 const maxSpareSums = 16

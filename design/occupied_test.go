@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,22 +12,22 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// levelled are columns by the levels of a factor: entries in every column, in cells, and products of bands. Of each
-// row at most one of a kind is not 0.
-func levelled(r *rand.Rand, n, levels int) (out []design.Columns) {
+// levelled are columns by the levels of a factor: entries in every column, in cells, and products of bands, those of a
+// kind side by side. Of each row at most one of a kind is not 0.
+func levelled(r *rand.Rand, n, levels, shift int) []design.Columns {
+	var every, cells, products []design.Columns
 	for level := range levels {
-		every, cells, product := inCells(r, n, 5, 5, 1), inCells(r, n, 80, 16, 3), bands(r, n, 6, 5)
+		e, c, p := inCells(r, n, 5, 5, 1), inCells(r, n, 80, 16, 3), bands(r, n, 6, 5)
 		for i := range n {
-			if i*i%(levels+1) == level {
-				continue
+			if (i*i+shift)%(levels+1) != level {
+				clear(e.Value[5*i : 5*i+5])
+				clear(c.Value[16*i : 16*i+16])
+				clear(p.A.Value[4*i : 4*i+4])
 			}
-			clear(every.Value[5*i : 5*i+5])
-			clear(cells.Value[16*i : 16*i+16])
-			clear(product.A.Value[4*i : 4*i+4])
 		}
-		out = append(out, every, cells, product)
+		every, cells, products = append(every, e), append(cells, c), append(products, p)
 	}
-	return out
+	return slices.Concat(every, cells, products)
 }
 
 // arrangedCopy is x in memory of its own, arranged.
@@ -52,7 +53,7 @@ func arrangedCopy(x design.Columns) design.Columns {
 func TestProductsOfLevels(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 63, 64, 200, 700} {
-		all := append(quadraticBases(r, n), levelled(r, n, 3)...)
+		all := append(quadraticBases(r, n), levelled(r, n, 3, 0)...)
 		w := make([]float64, n)
 		for i := range w {
 			w[i] = 0.5 + r.Float64()
@@ -97,7 +98,7 @@ func TestProductsOfLevels(t *testing.T) {
 func TestOtherRowsOfProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	const n = 100
-	x := levelled(r, n, 3)[2].(*design.Product)
+	x := levelled(r, n, 3, 0)[6].(*design.Product)
 	x.Arrange()
 	x = x.Sized(n, 6, 5)
 	for i := range x.A.Value {
@@ -114,13 +115,15 @@ func TestOtherRowsOfProducts(t *testing.T) {
 func TestQuadraticOfLevels(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	const n = 300
-	all := append(levelled(r, n, 3), quadraticBases(r, n)[:3]...)
+	all := append(levelled(r, n, 3, 0), quadraticBases(r, n)[:3]...)
+	others := append(levelled(r, n, 3, 1), all[9:]...) // of which nothing shows in what comes after
 	for first := range all {
-		x, arranged, dims, p := []design.Columns{}, []design.Columns{}, []int{}, 0
+		x, arranged, before, dims, p := []design.Columns{}, []design.Columns{}, []design.Columns{}, []int{}, 0
 		for i := range all {
 			c := all[(first+i)%len(all)]
 			_, d := c.Dims()
 			x, arranged, dims, p = append(x, c), append(arranged, arrangedCopy(c)), append(dims, d), p+d
+			before = append(before, arrangedCopy(others[(first+i)%len(all)]))
 		}
 		c, mean := mat.NewSymDense(p, nil), make([]float64, p)
 		for i := range p {
@@ -139,7 +142,7 @@ func TestQuadraticOfLevels(t *testing.T) {
 		}
 		work := q.Work()
 		for range 2 {
-			if err := work.Rows(got, arranged); err != nil {
+			if err := errors.Join(work.Rows(got, before), work.Rows(got, arranged)); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range want {
@@ -155,7 +158,7 @@ func TestQuadraticOfLevels(t *testing.T) {
 func TestOccupied(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 8))
 	const n = 70
-	for _, x := range append(quadraticBases(r, n), levelled(r, n, 2)...) {
+	for _, x := range append(quadraticBases(r, n), levelled(r, n, 2, 0)...) {
 		_, d := x.Dims()
 		rows, want := mat.NewDense(n, d, nil), 0
 		if err := design.ToDense(rows, x); err != nil {

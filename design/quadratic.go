@@ -26,6 +26,10 @@ type Quadratic struct {
 		sync.Mutex
 		of, product []float64
 	}
+	other struct { // see ofDims
+		sync.Mutex
+		form *Quadratic
+	}
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
@@ -89,6 +93,7 @@ type QuadraticWork struct {
 	band    bandWork
 	cells   cellsWork
 	lean    lean
+	levels  levelsWork
 	thin    []bool // by basis: entry by entry
 	now     []bool // of the call at hand
 	ready   bool
@@ -138,6 +143,12 @@ func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
 		if n, d := c.Dims(); n != len(dst) || d != k.of.dims[b] {
 			return fmt.Errorf("design: %d x %d columns of basis %d for a quadratic form of %d rows and %d columns", n, d, b, len(dst), k.of.dims[b])
 		}
+	}
+	if joined, dims := k.levels.joined(x, len(dst)); joined != nil {
+		if w := &k.levels; w.work == nil || !slices.Equal(w.work.of.dims, dims) {
+			w.work = k.of.ofDims(dims).Work()
+		}
+		return k.levels.work.Rows(dst, joined)
 	}
 	if k.single(dst, x) {
 		return nil
