@@ -150,6 +150,11 @@ func sandwichTable(t *testing.T, n int) *data.Table {
 		many[i] = fmt.Sprintf("h%02d", r.IntN(80))
 	}
 	must(t, tab.AddText("h", many))
+	eight := make([]string, n)
+	for i := range eight {
+		eight[i] = fmt.Sprintf("e%d", r.IntN(8))
+	}
+	must(t, tab.AddText("e", eight))
 	return tab
 }
 
@@ -174,8 +179,8 @@ func TestSandwich(t *testing.T) {
 		{"many levels", `~ g + s(x0,bs="ps",k=6) + s(h,bs="re")`, 1, false, decompose.Options{}, 1e-7},
 		{"contrasts of many levels", `~ h + s(x0,bs="ps",k=12) + s(x1)`, 1, false, decompose.Options{}, 1e-8},
 		{"smooths of many levels", `~ s(x1) + s(x0,h,bs="fs",xt="ps",k=4)`, 1, false, decompose.Options{}, 1e-8},
-		{"smooths by levels", `~ day + s(x0,by=day,k=26) + s(x1,bs="ps")`, 1, false, decompose.Options{}, 1e-8},
-		{"tensors by levels", `~ te(x1,x2,by=day,bs="ps",k=5) + s(x0)`, 1, false, decompose.Options{}, 1e-8},
+		{"smooths by levels", `~ s(x0,by=e,k=22) + s(x1,bs="ps")`, 1, false, decompose.Options{}, 1e-8},
+		{"tensors by levels", `~ te(x1,x2,by=e,bs="ps",k=5) + s(x0)`, 1, false, decompose.Options{}, 1e-8},
 		{"intercepts and slopes", `~ s(h,bs="re") + s(h,x0,bs="re") + s(x1)`, 1, false, decompose.Options{}, 1e-7},
 		{"PHO", `~ s(x0,bs="ps",k=9) + g + year`, 1, false, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}, 1e-7},
 		{"refit", `~ s(x0,bs="ps",k=9) + g`, 1, false, decompose.Options{Projection: decompose.Projection{RefitTotal: true}}, 1e-8},
