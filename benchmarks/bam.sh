@@ -20,7 +20,7 @@ rscript=${RSCRIPT:-Rscript}
 rows=${1:-1000000}
 probe=${PROBE:-30000}
 bases=${BASES-ps:20:1000000 tp:9:200000}
-cases=${CASES-factor by fs}
+cases=${CASES-factor by fs levels slopes plane}
 source benchmarks/blas/settings.bash
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -34,7 +34,7 @@ compare() { # CASE ROWS ROUNDS discrete|exact
 	# Few rows: of more than 10000 bam takes a sample for its bases and the scales of
 	# penalties, and of more than 2000 points both sides make thin plates of some.
 	local core threads seconds way data=$dir/${1%%:*} few=10000
-	[ "$1" != factor ] || few=2000
+	case $1 in factor|plane) few=2000 ;; esac
 	[ "$2" != 0 ] || return 0
 	for n in "$few" "$probe" "$2"; do
 		[ -f "$data.$n" ] || "$dir/bam" -case "${1%%:*}" -rows "$n" -write "$data.$n"
@@ -50,7 +50,7 @@ compare() { # CASE ROWS ROUNDS discrete|exact
 bound() { # CASE DATA ROWS
 	local case bs k knots=0
 	IFS=: read -r case bs k <<<"$1"
-	case $1 in ten:tp*|factor) knots=500 ;; esac
+	case $1 in ten:tp*|factor|plane) knots=500 ;; esac
 	"$dir/bam" -case "$case" ${bs:+-bs "$bs" -k "$k"} -knots "$knots" -data "$2" -rows "$3" -rounds 3 -bound | grep -v '^term\|^sp'
 }
 for basis in $bases; do

@@ -33,9 +33,22 @@ func factorWork(smooth) work {
 	return work{columns: 5, splines: 2, plates: plate, pairs: (te + plate + 2) / 16.0, adds: te + triangle(te+plate+2), levels: 500, block: 1, rest: 64 + plate}
 }
 
-// byWork: x and t with themselves and each other, and both with the levels of f and of g.
-func byWork(smooth) work {
-	return work{columns: 5, splines: 2, pairs: 3 + 2*(4+4+2)/16.0, levels: 2000, block: 1, rest: 4 + 4*20 + 19}
+// byWork: x and t with themselves and each other, and both with the levels of f, of which there are so many, and of g.
+func byWork(levels int) func(smooth) work {
+	return func(smooth) work {
+		return work{columns: 5, splines: 2, pairs: 3 + 2*(4+4+2)/16.0, levels: 2000, block: 1, rest: levels + levels*20 + 19}
+	}
+}
+
+// slopesWork: t with itself and with a level's intercept and slope, and these with themselves.
+func slopesWork(smooth) work {
+	return work{columns: 4, splines: 1, pairs: 1 + 12/16.0, levels: 1000, block: 2, rest: 20}
+}
+
+// planeWork: sixteen functions of a level's te, by their cell, and thirty of the thin plate, each a sum over 500 points.
+func planeWork(smooth) work {
+	const te, plate, points = 16, 30, 500
+	return work{columns: 6, splines: 2, plates: points, pairs: te / 16.0, adds: points*plate + te + triangle(te+plate+2), rest: 6*36 + plate}
 }
 
 // fsWork: one group's spline with itself.

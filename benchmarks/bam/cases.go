@@ -31,8 +31,15 @@ type variable struct {
 var cases = map[string]model{
 	"ten":    {tenColumns(), tenFunctions, tenSmooths, tenWork},
 	"factor": {[]variable{{"g", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"z", false}}, factorData, factorTerms, factorWork},
-	"by":     {[]variable{{"f", true}, {"x", false}, {"t", false}, {"g", true}, {"z", false}}, byData, byTerms, byWork},
+	"by":     {byColumns(), byData(4), byTerms, byWork(4)},
+	"levels": {byColumns(), byData(20), byTerms, byWork(20)},
 	"fs":     {[]variable{{"x", false}, {"g", true}, {"z", false}}, fsData, fsTerms, fsWork},
+	"slopes": {[]variable{{"x", false}, {"t", false}, {"g", true}, {"z", false}}, slopesData, slopesTerms, slopesWork},
+	"plane":  {[]variable{{"f", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"x4", false}, {"z", false}}, planeData, planeTerms, planeWork},
+}
+
+func byColumns() []variable {
+	return []variable{{"f", true}, {"x", false}, {"t", false}, {"g", true}, {"z", false}}
 }
 
 func names() []string { return slices.Sorted(maps.Keys(cases)) }
@@ -122,6 +129,30 @@ func fsTerms(_ [][]float64, how smooth) ([]decompose.Spec, error) {
 	return []decompose.Spec{basis.FactorSmooth("x", "g", basis.PS{K: 10}, &basis.SmoothOptions{SP: how.take(3)})}, nil
 }
 
+// slopesTerms are s(t, bs = "ps", k = 20) + s(g, bs = "re") + s(g, x, bs = "re").
+func slopesTerms(_ [][]float64, how smooth) ([]decompose.Spec, error) {
+	g, x := basis.Variable{Column: "g", Factor: true}, basis.Variable{Column: "x"}
+	return []decompose.Spec{
+		basis.Smooth("t", basis.PS{K: 20}, &basis.SmoothOptions{SP: how.take(1)}),
+		basis.RandomEffect(&basis.SmoothOptions{SP: how.take(1)}, g),
+		basis.RandomEffect(&basis.SmoothOptions{SP: how.take(1)}, g, x),
+	}, nil
+}
+
+// planeTerms are s(x1, x2, bs = "tp", k = 30) + te(x3, x4, by = f, bs = "ps", k = 6).
+func planeTerms(x [][]float64, how smooth) ([]decompose.Spec, error) {
+	var points []float64
+	for i := range min(how.knots, len(x[1])) {
+		points = append(points, x[1][i], x[2][i])
+	}
+	margin := func(name string) basis.Margin { return basis.Margin{Columns: []string{name}, Basis: basis.PS{K: 6}} }
+	return []decompose.Spec{
+		basis.Surface([]string{"x1", "x2"}, basis.TP{K: 30, Knots: points}, &basis.SmoothOptions{SP: how.take(1)}),
+		// Given smoothing parameters are the same for all levels.
+		basis.Tensor([]basis.Margin{margin("x3"), margin("x4")}, &basis.TensorOptions{SmoothOptions: basis.SmoothOptions{By: "f", SP: how.take(2)}}),
+	}, nil
+}
+
 // equispaced are k numbers from 0 to 1.
 func equispaced(k int) []float64 {
 	x := make([]float64, k)
@@ -158,12 +189,14 @@ func factorData(rows int) [][]float64 {
 	})
 }
 
-func byData(rows int) [][]float64 {
-	return draw(rows, 5, func(r *rand.Rand, d []float64) {
-		f, g := r.IntN(4), r.IntN(2000)
-		d[0], d[1], d[2], d[3] = float64(f), r.Float64(), r.Float64(), float64(g)
-		d[4] = 0.3*float64(f) + math.Sin(float64(f+2)*2*d[1]) + math.Cos(2*math.Pi*d[2]) + 0.5*effect(g) + r.NormFloat64()
-	})
+func byData(levels int) func(rows int) [][]float64 {
+	return func(rows int) [][]float64 {
+		return draw(rows, 5, func(r *rand.Rand, d []float64) {
+			f, g := r.IntN(levels), r.IntN(2000)
+			d[0], d[1], d[2], d[3] = float64(f), r.Float64(), r.Float64(), float64(g)
+			d[4] = 0.3*float64(f) + math.Sin(float64(f%4+2)*2*d[1]) + math.Cos(2*math.Pi*d[2]) + 0.5*effect(g) + r.NormFloat64()
+		})
+	}
 }
 
 func fsData(rows int) [][]float64 {
@@ -171,5 +204,21 @@ func fsData(rows int) [][]float64 {
 		g := r.IntN(200)
 		d[0], d[1] = r.Float64(), float64(g)
 		d[2] = 0.5*effect(g) + effect(g+1000)*d[0] + math.Sin(5*d[0]+effect(g+2000)) + r.NormFloat64()
+	})
+}
+
+func slopesData(rows int) [][]float64 {
+	return draw(rows, 4, func(r *rand.Rand, d []float64) {
+		g := r.IntN(1000)
+		d[0], d[1], d[2] = r.NormFloat64(), r.Float64(), float64(g)
+		d[3] = math.Sin(6*d[1]) + 0.5*effect(g) + 0.3*effect(g+1000)*d[0] + r.NormFloat64()
+	})
+}
+
+func planeData(rows int) [][]float64 {
+	return draw(rows, 6, func(r *rand.Rand, d []float64) {
+		f := r.IntN(6)
+		d[0], d[1], d[2], d[3], d[4] = float64(f), r.Float64(), r.Float64(), r.Float64(), r.Float64()
+		d[5] = math.Sin(5*d[1])*math.Cos(4*d[2]) + math.Sin(float64(f%3+1)*2*d[3])*d[4] + r.NormFloat64()
 	})
 }

@@ -1,4 +1,4 @@
-# mgcv's side of benchmarks/bam.sh. CASE is ten:BASIS:K, factor, by or fs:
+# mgcv's side of benchmarks/bam.sh. CASE is ten:BASIS:K, factor, by, levels, fs, slopes or plane:
 #
 #   Rscript peer.R probe CASE DATA ROWS exact|discrete [WAY]
 #     prints seconds of bam and how it was called, between tabs, for each way to call it
@@ -18,9 +18,10 @@ file <- a[2]; n <- as.integer(a[3]); discrete <- a[4] == "discrete"
 # discretisation at most 1000 rounded ones), and which ones changes the fit: both sides
 # get the same. bam takes the ranges of other knots from a sample of 10,000 rows unless
 # they are given.
-given <- if (case[1] == "ten" && case[2] == "tp" || case[1] == "factor") 500 else 0
+given <- if (case[1] == "ten" && case[2] == "tp" || case[1] %in% c("factor", "plane")) 500 else 0
 columns <- list(ten = c(paste0("x", 0:9), "z"), factor = c("g", "x1", "x2", "x3", "z"),
-                by = c("f", "x", "t", "g", "z"), fs = c("x", "g", "z"))[[case[1]]]
+                by = c("f", "x", "t", "g", "z"), levels = c("f", "x", "t", "g", "z"), fs = c("x", "g", "z"),
+                slopes = c("x", "t", "g", "z"), plane = c("f", "x1", "x2", "x3", "x4", "z"))[[case[1]]]
 data <- function(file, rows) {
   d <- as.data.frame(matrix(readBin(file, "double", rows * length(columns), endian = "little"), rows))
   names(d) <- columns
@@ -30,14 +31,19 @@ data <- function(file, rows) {
 fo <- switch(case[1],
   ten = as.formula(paste("z ~", paste0("s(x", 0:9, ", bs='", case[2], "', k=", case[3], ")", collapse = " + "))),
   factor = z ~ g + te(x1, x2, bs = "ps", k = 8) + s(x3, bs = "tp", k = 20),
-  by = z ~ f + s(x, by = f, bs = "ps", k = 20) + s(t, bs = "cc", k = 20) + s(g, bs = "re"),
+  by = , levels = z ~ f + s(x, by = f, bs = "ps", k = 20) + s(t, bs = "cc", k = 20) + s(g, bs = "re"),
+  slopes = z ~ s(t, bs = "ps", k = 20) + s(g, bs = "re") + s(g, x, bs = "re"),
+  plane = z ~ s(x1, x2, bs = "tp", k = 30) + te(x3, x4, by = f, bs = "ps", k = 6),
   fs = z ~ s(x, g, bs = "fs", xt = "ps", k = 10))
 title <- switch(case[1], ten = sprintf("%s k=%s%s", case[2], case[3], if (given > 0) sprintf(" on %d given knots", given) else ""),
-  factor = "factor(500) + te(8, 8) + tp(20)", by = "by x 4 + cc + re(2000)", fs = "fs, 200 groups")
+  factor = "factor(500) + te(8, 8) + tp(20)", by = "by x 4 + cc + re(2000)", fs = "fs, 200 groups",
+  levels = "by x 20 + cc + re(2000)", slopes = "ps + random intercepts and slopes of 1000", plane = "tp(30) of two columns + te(6, 6) by x 6")
 knots <- function(d) switch(case[1],
   ten = if (given > 0) lapply(d[1:10], function(x) x[1:given]) else lapply(d[1:10], range),
   factor = list(x1 = range(d$x1), x2 = range(d$x2), x3 = d$x3[1:given]),
-  by = list(x = range(d$x), t = seq(0, 1, length = 20)),
+  by = , levels = list(x = range(d$x), t = seq(0, 1, length = 20)),
+  slopes = list(t = range(d$t)),
+  plane = list(x1 = d$x1[1:given], x2 = d$x2[1:given], x3 = range(d$x3), x4 = range(d$x4)),
   fs = list(x = range(d$x)))
 d <- data(file, n)
 ways <- if (discrete) c("nthreads=1", "nthreads=2") else c("QR", "use.chol", "QR, 2 processes", "use.chol, 2 processes")
@@ -80,11 +86,16 @@ if (case[1] == "ten") {
 } else {
   d <- data(small, few)
   sp <- theirsp <- as.numeric(numbers(call(small, few, knots = 0), "sp"))
-  if (case[1] == "by") { sp <- sp[c(1, 5, 6)]; theirsp <- sp[c(1, 1, 1, 1, 2, 3)] }
+  if (case[1] %in% c("by", "levels")) {
+    n.by <- nlevels(d$f)
+    sp <- sp[c(1, n.by + 1:2)]
+    theirsp <- sp[c(rep(1, n.by), 2, 3)]
+  }
+  if (case[1] == "plane") { sp <- sp[1:3]; theirsp <- sp[c(1, rep(2:3, nlevels(d$f)))] }
   # The penalties of fs on what others leave free are of directions that both choose freely.
   if (case[1] == "fs") sp <- theirsp <- sp[c(1, 2, 2)]
   at <- knots(d)
-  at$x3 <- NULL # all points
+  at[if (case[1] == "plane") c("x1", "x2") else "x3"] <- NULL # all points
   out <- call(small, few, "-sp", paste(signif(sp, 17), collapse = ","), knots = 0)
   own <- numbers(out, "term")
   # The scale of its smoothing parameters depends on the basis of what is left free.
