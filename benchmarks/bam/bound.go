@@ -33,10 +33,10 @@ func factorWork(smooth) work {
 	return work{columns: 5, splines: 2, plates: plate, pairs: (te + plate + 2) / 16.0, adds: te + triangle(te+plate+2), levels: 500, block: 1, rest: 64 + plate}
 }
 
-// byWork: x and t with themselves and each other, and both with the levels of f, of which there are so many, and of g.
-func byWork(levels int) func(smooth) work {
+// byWork: x and t with themselves and each other, and both with the levels of f and of g, of which there are so many.
+func byWork(levels, groups int) func(smooth) work {
 	return func(smooth) work {
-		return work{columns: 5, splines: 2, pairs: 3 + 2*(4+4+2)/16.0, levels: 2000, block: 1, rest: levels + levels*20 + 19}
+		return work{columns: 5, splines: 2, pairs: 3 + 2*(4+4+2)/16.0, levels: groups, block: 1, rest: levels + levels*20 + 19}
 	}
 }
 

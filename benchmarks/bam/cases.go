@@ -31,8 +31,8 @@ type variable struct {
 var cases = map[string]model{
 	"ten":    {tenColumns(), tenFunctions, tenSmooths, tenWork},
 	"factor": {[]variable{{"g", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"z", false}}, factorData, factorTerms, factorWork},
-	"by":     {byColumns(), byData(4), byTerms, byWork(4)},
-	"levels": {byColumns(), byData(20), byTerms, byWork(20)},
+	"by":     {byColumns(), byData(4, 2000), byTerms, byWork(4, 2000)},
+	"levels": {byColumns(), byData(20, 500), byTerms, byWork(20, 500)},
 	"fs":     {[]variable{{"x", false}, {"g", true}, {"z", false}}, fsData, fsTerms, fsWork},
 	"slopes": {[]variable{{"x", false}, {"t", false}, {"g", true}, {"z", false}}, slopesData, slopesTerms, slopesWork},
 	"plane":  {[]variable{{"f", true}, {"x1", false}, {"x2", false}, {"x3", false}, {"x4", false}, {"z", false}}, planeData, planeTerms, planeWork},
@@ -189,10 +189,10 @@ func factorData(rows int) [][]float64 {
 	})
 }
 
-func byData(levels int) func(rows int) [][]float64 {
+func byData(levels, groups int) func(rows int) [][]float64 {
 	return func(rows int) [][]float64 {
 		return draw(rows, 5, func(r *rand.Rand, d []float64) {
-			f, g := r.IntN(levels), r.IntN(2000)
+			f, g := r.IntN(levels), r.IntN(groups)
 			d[0], d[1], d[2], d[3] = float64(f), r.Float64(), r.Float64(), float64(g)
 			d[4] = 0.3*float64(f) + math.Sin(float64(f%4+2)*2*d[1]) + math.Cos(2*math.Pi*d[2]) + 0.5*effect(g) + r.NormFloat64()
 		})

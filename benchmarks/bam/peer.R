@@ -37,7 +37,7 @@ fo <- switch(case[1],
   fs = z ~ s(x, g, bs = "fs", xt = "ps", k = 10))
 title <- switch(case[1], ten = sprintf("%s k=%s%s", case[2], case[3], if (given > 0) sprintf(" on %d given knots", given) else ""),
   factor = "factor(500) + te(8, 8) + tp(20)", by = "by x 4 + cc + re(2000)", fs = "fs, 200 groups",
-  levels = "by x 20 + cc + re(2000)", slopes = "ps + random intercepts and slopes of 1000", plane = "tp(30) of two columns + te(6, 6) by x 6")
+  levels = "by x 20 + cc + re(500)", slopes = "ps + random intercepts and slopes of 1000", plane = "tp(30) of two columns + te(6, 6) by x 6")
 knots <- function(d) switch(case[1],
   ten = if (given > 0) lapply(d[1:10], function(x) x[1:given]) else lapply(d[1:10], range),
   factor = list(x1 = range(d$x1), x2 = range(d$x2), x3 = d$x3[1:given]),

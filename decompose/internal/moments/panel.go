@@ -111,14 +111,17 @@ func (p *panel) reset() {
 	clear(p.x)
 }
 
+// fewColumns that are 0 in most rows are better joined with their neighbours: a hundred indicators, say.
+const fewColumns = 4
+
 // thin reports whether c is worth keeping sparse. Columns with an entry in
 // every place are dense, whatever their type: they need a shift. But a shift would fill rows that are 0, as
 // most are of a smooth by one of several levels.
 func thin(c design.Columns) bool {
 	switch c := c.(type) {
 	case design.Dense:
-		n, _ := c.Dims()
-		return 3*design.Occupied(c) <= n
+		n, d := c.Dims()
+		return d >= fewColumns && 3*design.Occupied(c) <= n
 	case *design.Sparse:
 		return c.K < c.D
 	case *design.Banded:

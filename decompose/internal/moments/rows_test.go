@@ -123,7 +123,7 @@ func (s rowset) andProduct() rowset {
 // andLevels adds a smooth for each of four levels to both predictors, dense columns that are 0 in all rows of the
 // others; in rows from end on none is 0.
 func (s rowset) andLevels(end int) rowset {
-	const levels, d = 4, 3
+	const levels, d = 4, 5
 	rng := rand.New(rand.NewPCG(uint64(s.rows()), 4))
 	own := make([]*mat.Dense, levels)
 	for l := range own {
@@ -133,7 +133,7 @@ func (s rowset) andLevels(end int) rowset {
 		level := rng.IntN(levels + 1)
 		for l, x := range own {
 			if l == level || i >= end {
-				x.SetRow(i, []float64{5 + rng.NormFloat64(), rng.Float64(), float64(rng.IntN(2))})
+				x.SetRow(i, []float64{5 + rng.NormFloat64(), rng.Float64(), float64(rng.IntN(2)), rng.NormFloat64(), 1})
 			}
 		}
 	}
