@@ -20,7 +20,7 @@ func TestByMultipliesRows(t *testing.T) {
 		x, z := make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = r.NormFloat64()
-			if few == (r.IntN(5) == 0) {
+			if few == (r.IntN(12) == 0) {
 				z[i] = r.NormFloat64()
 			}
 		}

@@ -116,7 +116,7 @@ func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error
 		return err
 	}
 	raw := dst.RawMatrix()
-	if rows, some := few(x, factors); rows != nil {
+	if rows, some := few(x, factors, 2); rows != nil {
 		dst.Zero()
 		own := make([]float64, len(rows)*raw.Cols)
 		w.Evaluate(own, raw.Cols, some)
@@ -137,16 +137,16 @@ func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error
 	return nil
 }
 
-// few are the rows of factors other than 0, and their x, if they are less than half of all, as those of a
-// level; nil: they are not.
-func few(x, factors []float64) (rows []int, some []float64) {
+// few are the rows of factors other than 0, and their x, if all are more than so many times as many, as they are of
+// a level's; nil: they are not. A band is so quickly evaluated that picking rows pays where they are very few.
+func few(x, factors []float64, times int) (rows []int, some []float64) {
 	n := 0
 	for _, f := range factors {
 		if f != 0 {
 			n++
 		}
 	}
-	if 2*n >= len(factors) {
+	if times*n >= len(factors) {
 		return nil, nil
 	}
 	rows, some = make([]int, 0, n), make([]float64, 0, n)
@@ -205,7 +205,7 @@ func (t sparseSmooth) band(s *design.Banded, b *data.Batch) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if rows, some := few(x, by); rows != nil {
+	if rows, some := few(x, by, 8); rows != nil {
 		first, value := make([]int32, len(rows)), make([]float64, len(rows)*s.K)
 		if !banded.Band(first, value, some) {
 			return false, nil
