@@ -49,15 +49,15 @@ func (x *Sparse) Arrange() {
 	}
 	x.cells = x.memory
 	if x.occupied != nil {
-		x.cells.of(x.occupied.rows)
+		x.cells.renumber(x.occupied.rows)
 		for l, i := range x.cells.lead {
 			x.cells.lead[l] = x.occupied.rows[i]
 		}
 	}
 }
 
-// of makes the rows those of so many others.
-func (c *cells) of(rows []int32) {
+// renumber takes the numbers of rows that were sorted, some of all, to their numbers among all.
+func (c *cells) renumber(rows []int32) {
 	for s, i := range c.row {
 		c.row[s] = rows[i]
 	}

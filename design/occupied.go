@@ -127,25 +127,23 @@ func some(row []float64) int32 {
 func Occupied(a Columns) int {
 	n, d := a.Dims()
 	var value []float64
+	stride := 0
 	switch x := a.(type) {
 	case Dense:
-		m, count := x.RawMatrix(), int32(0)
-		for i := range n {
-			count += some(m.Data[i*m.Stride:][:d])
-		}
-		return int(count)
+		m := x.RawMatrix()
+		value, stride = m.Data, m.Stride
 	case *Banded:
-		value, d = x.Value, x.K
+		value, d, stride = x.Value, x.K, x.K
 	case *Sparse:
-		value, d = x.Value, x.K
+		value, d, stride = x.Value, x.K, x.K
 	case *Product: // splines sum to 1 but for what they are multiplied with
-		value, d = x.A.Value, x.A.K
+		value, d, stride = x.A.Value, x.A.K, x.A.K
 	default:
 		return n
 	}
 	count := int32(0)
 	for i := range n {
-		count += some(value[i*d:][:d])
+		count += some(value[i*stride:][:d])
 	}
 	return int(count)
 }

@@ -141,7 +141,7 @@ func (x *Product) Arrange() {
 	}
 	pickProduct(&o.product, x, o.rows)
 	if x.arranged = x.cells.multiply(&o.product); x.arranged != nil {
-		x.cells.of(o.rows)
+		x.cells.renumber(o.rows)
 	}
 }
 

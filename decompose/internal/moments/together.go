@@ -24,8 +24,8 @@ func (b *Chunk) addResponses(u int, c design.Columns, x []design.Columns, w []fl
 	b.to, b.with = b.to[:0], b.with[:0]
 	if inCells(c) {
 		for i, q := range b.joined {
-			if q.a == u && together(c, x[q.b]) {
-				b.to, b.with = append(b.to, b.views[i]), append(b.with, x[q.b].(design.Dense))
+			if dense, ok := x[q.b].(design.Dense); ok && q.a == u {
+				b.to, b.with = append(b.to, b.views[i]), append(b.with, dense)
 			}
 		}
 	}
