@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/tensorproduct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
@@ -22,6 +24,7 @@ type FactorSmoothTerm struct {
 	basis  spline
 	to     *mat.Dense // P, k x k
 	levels *levels
+	memory sync.Pool // of *tensorproduct.Rows
 }
 
 func newFactorSmooth(column string, basis spline, to *mat.Dense, l *levels) (*FactorSmoothTerm, error) {
@@ -35,7 +38,7 @@ func newFactorSmooth(column string, basis spline, to *mat.Dense, l *levels) (*Fa
 	if k*len(l.names) > maxRandom {
 		return nil, fmt.Errorf("%d basis functions for %d levels are more than %d columns: lower k", k, len(l.names), maxRandom)
 	}
-	return &FactorSmoothTerm{"s(" + column + "," + l.column + ")", column, basis, to, l}, nil
+	return &FactorSmoothTerm{name: "s(" + column + "," + l.column + ")", column: column, basis: basis, to: to, levels: l}, nil
 }
 
 // Name is mgcv's label, s(x,g).
@@ -102,16 +105,22 @@ func (t *FactorSmoothTerm) rows(memory []float64, b *data.Batch) ([]int32, []flo
 		return nil, nil, err
 	}
 	m := margin{columns: []string{t.column}, spline: t.basis}
-	rows, err := m.eval(nil, t.name, b)
+	old, _ := t.memory.Get().(*tensorproduct.Rows)
+	rows, err := m.eval(old, t.name, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	k := rows.Dim
+	defer t.memory.Put(rows)
+	k, w := rows.Dim, rows.Width
 	values := slices.Grow(memory[:0], len(codes)*k)[:len(codes)*k]
-	clear(values)
 	for i := range codes {
-		out, at := values[i*k:(i+1)*k], int(rows.First[i])
-		for _, v := range rows.Value[i*rows.Width : (i+1)*rows.Width] {
+		out, at, value := values[i*k:(i+1)*k], int(rows.First[i]), rows.Value[i*w:(i+1)*w]
+		if w == 4 && at+w <= k { // cubic splines
+			sumOfFour(out, t.to.RawMatrix().Data[at*k:(at+w)*k], (*[4]float64)(value))
+			continue
+		}
+		clear(out)
+		for _, v := range value {
 			if at == k { // around the circle
 				at = 0
 			}
@@ -122,6 +131,15 @@ func (t *FactorSmoothTerm) rows(memory []float64, b *data.Batch) ([]int32, []flo
 		}
 	}
 	return codes, values, nil
+}
+
+// sumOfFour is the sum of four rows of as many numbers as out, times v each, in their order.
+func sumOfFour(out, rows []float64, v *[4]float64) {
+	k := len(out)
+	a, b, c, d := rows[:k], rows[k:][:k], rows[2*k:][:k], rows[3*k:][:k]
+	for j := range out {
+		out[j] = v[0]*a[j] + v[1]*b[j] + v[2]*c[j] + v[3]*d[j]
+	}
 }
 
 type factorSmoothJSON[B any] struct {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis/internal/coordinates"
+	"github.com/pho-go/pho/basis/internal/tensorproduct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -81,6 +82,7 @@ type factorSmoothScan struct {
 
 	again    bool
 	built    margin
+	rows     *tensorproduct.Rows // of the batch before, to be written over
 	penalty  *mat.SymDense
 	products *chunkSums // of the basis, from the second scan: sums, and the upper triangle of the products row by row
 }
@@ -121,14 +123,20 @@ func (s *factorSmoothScan) Again() (bool, error) {
 
 // addProducts adds b(x)b(x)' over the rows.
 func (s *factorSmoothScan) addProducts(b *data.Batch) error {
-	rows, err := s.built.eval(nil, s.name, b)
+	rows, err := s.built.eval(s.rows, s.name, b)
 	if err != nil {
 		return err
 	}
+	s.rows = rows
 	row := make([]float64, rows.Dim)
 	for i := range b.Rows() {
+		sum, first, w := s.products.of(b.Row(i)), int(rows.First[i]), rows.Width
+		if 2*w <= rows.Dim && first+w <= rows.Dim {
+			addBand(sum, rows.Dim, first, rows.Value[i*w:(i+1)*w])
+			continue
+		}
 		rows.Dense(row, i)
-		addProducts(s.products.of(b.Row(i)), row)
+		addProducts(sum, row)
 	}
 	return nil
 }
@@ -142,6 +150,19 @@ func addProducts(sum, row []float64) {
 			floats.AddScaled(products[:len(row)-l], v, row[l:])
 		}
 		products = products[len(row)-l:]
+	}
+}
+
+// addBand is addProducts of a row of k numbers that are 0 but for value, from number first on.
+func addBand(sum []float64, k, first int, value []float64) {
+	at := k + first*(2*k-first+1)/2 // where row first of the triangle begins
+	for l, v := range value {
+		sum[first+l] += v
+		to := sum[at : at+len(value)-l]
+		for j, w := range value[l:] {
+			to[j] += float64(v * w) // rounded, as above
+		}
+		at += k - first - l
 	}
 }
 

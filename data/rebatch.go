@@ -11,9 +11,9 @@ import (
 
 // Rebatch cuts a sequence of batches again, into batches of exactly rows rows
 // (the last may be shorter): batch k holds the yielded rows k*rows to
-// (k+1)*rows-1, whatever the cuts of seq were. Where an output batch lies
-// within one input batch it is a view of it; elsewhere columns are copied
-// together. Row numbers, codes and tensors stay as they are.
+// (k+1)*rows-1, whatever the cuts of seq were. Where the rows of an output batch lie
+// side by side in memory, as those of one input batch and of slices of one do, it is a view of them;
+// elsewhere columns are copied together. Row numbers, codes and tensors stay as they are.
 //
 // Errors of seq end the sequence at once; rows held back are not yielded then.
 // Errors of its own: rows < 1; batches to be joined that hold different
@@ -67,11 +67,7 @@ func join(parts []*Batch, n int) (*Batch, error) {
 	b := NewBatch(n, parts[0].Row(0))
 	b.numbers = joinRows(parts, n)
 	for name := range parts[0].numeric {
-		v := make([]float64, 0, n)
-		for _, p := range parts {
-			v = append(v, p.numeric[name]...)
-		}
-		b.numeric[name] = v
+		b.numeric[name] = joined(parts, n, func(p *Batch) []float64 { return p.numeric[name] })
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts[0].codes)) {
 		c, err := joinCodes(parts, name, n)
@@ -90,8 +86,37 @@ func join(parts []*Batch, n int) (*Batch, error) {
 	return b, nil
 }
 
+// joined is of n values what every part has, one behind the other. Where they lie so in memory, as
+// slices of one batch do, nothing is copied.
+func joined[T any](parts []*Batch, n int, of func(*Batch) []T) []T {
+	if first := of(parts[0]); cap(first) >= n {
+		whole, at := first[:n:n], 0
+		if !slices.ContainsFunc(parts, func(p *Batch) bool {
+			v := of(p)
+			apart := len(v) > 0 && &v[0] != &whole[at]
+			at += len(v)
+			return apart
+		}) {
+			return whole
+		}
+	}
+	all := make([]T, 0, n)
+	for _, p := range parts {
+		all = append(all, of(p)...)
+	}
+	return all
+}
+
 // joinRows returns the source rows of parts, nil if they are consecutive.
 func joinRows(parts []*Batch, n int) []int64 {
+	next := parts[0].first
+	if !slices.ContainsFunc(parts, func(p *Batch) bool {
+		apart := p.numbers != nil || p.first != next
+		next += int64(p.rows)
+		return apart
+	}) {
+		return nil
+	}
 	rows := make([]int64, 0, n)
 	for _, p := range parts {
 		for i := range p.rows {
@@ -111,11 +136,9 @@ func gaps(rows []int64) []int64 {
 }
 
 func joinCodes(parts []*Batch, name string, n int) (Codes, error) {
-	c := Codes{Index: make([]int32, 0, n)}
+	c := Codes{Index: joined(parts, n, func(p *Batch) []int32 { return p.codes[name].Index })}
 	for _, p := range parts {
-		pc := p.codes[name]
-		c.Index = append(c.Index, pc.Index...)
-		short, long := c.Levels, pc.Levels
+		short, long := c.Levels, p.codes[name].Levels
 		if len(short) > len(long) {
 			short, long = long, short
 		}
@@ -129,18 +152,18 @@ func joinCodes(parts []*Batch, name string, n int) (Codes, error) {
 
 func joinTensor(parts []*Batch, name string, n int) (*mat.Dense, error) {
 	_, width := parts[0].tensors[name].Dims()
-	v := make([]float64, 0, n*width)
 	for _, p := range parts {
-		m := p.tensors[name]
-		r, w := m.Dims()
-		if w != width {
+		if _, w := p.tensors[name].Dims(); w != width {
 			return nil, fmt.Errorf("data: tensor %q has width %d in one batch and %d in the next", clip(name), width, w)
 		}
-		for i := range r {
-			v = append(v, m.RawRowView(i)...)
-		}
 	}
-	return mat.NewDense(n, width, v), nil
+	return mat.NewDense(n, width, joined(parts, n*width, func(p *Batch) []float64 {
+		m := p.tensors[name].RawMatrix()
+		if m.Stride != width {
+			m = mat.DenseCopyOf(p.tensors[name]).RawMatrix()
+		}
+		return m.Data[:m.Rows*width]
+	})), nil
 }
 
 // sameColumns checks that a and b hold the same columns in the same ways.

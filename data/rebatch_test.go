@@ -43,7 +43,7 @@ func whole(t *rapid.T) *Batch {
 	return b
 }
 
-// cut yields b in pieces of drawn sizes. Levels of a piece are those seen so
+// cut yields b in pieces of drawn sizes, in b's memory or in their own. Levels of a piece are those seen so
 // far, as of a source that finds them while it reads.
 func cut(t *rapid.T, b *Batch) iter.Seq2[*Batch, error] {
 	var ends []int
@@ -55,6 +55,10 @@ func cut(t *rapid.T, b *Batch) iter.Seq2[*Batch, error] {
 		from := 0
 		for _, to := range ends {
 			piece := b.Slice(from, to)
+			if rapid.Bool().Draw(t, "own memory") {
+				piece.numeric["x"] = slices.Clone(piece.numeric["x"])
+				piece.tensors["u"] = mat.DenseCopyOf(piece.tensors["u"])
+			}
 			c := b.codes["g"]
 			seen := slices.Max(c.Index[:to]) + 1
 			piece.codes["g"] = Codes{Index: c.Index[from:to], Levels: slices.Clone(c.Levels[:seen])}
@@ -106,6 +110,49 @@ func TestRebatchSharesWhereAligned(t *testing.T) {
 	for piece := range Rebatch(several(b), 6) {
 		if piece != b {
 			t.Error("a batch that fits was not passed through")
+		}
+	}
+}
+
+// A batch that some cut is the same memory again, but for rows that they left out.
+func TestRebatchSharesWhatLiesTogether(t *testing.T) {
+	b := NewBatch(7, 0)
+	x, u, g := []float64{0, 1, 2, 3, 4, 5, 6}, mat.NewDense(7, 2, nil), []int32{0, 1, 0, 1, 0, 1, 0}
+	for i := range x {
+		u.Set(i, 1, x[i])
+	}
+	check(t, b.SetNumeric("x", x))
+	check(t, b.SetTensor("u", u))
+	check(t, b.SetCodes("g", Codes{Index: g, Levels: []string{"a", "b"}}))
+	for _, c := range []struct {
+		pieces [][2]int
+		shared bool
+	}{
+		{[][2]int{{1, 2}, {2, 5}, {5, 6}}, true},
+		{[][2]int{{0, 2}, {3, 5}, {5, 6}}, false},
+		{[][2]int{{3, 5}, {0, 3}}, false},
+		{[][2]int{{0, 1}, {0, 4}}, false},
+	} {
+		var pieces []*Batch
+		var want []float64
+		for _, p := range c.pieces {
+			pieces, want = append(pieces, b.Slice(p[0], p[1])), append(want, x[p[0]:p[1]]...)
+		}
+		for joined, err := range Rebatch(several(pieces...), len(want)) {
+			check(t, err)
+			v, _ := joined.Numeric("x")
+			w, _ := joined.Tensor("u")
+			codes, _ := joined.Codes("g")
+			at := c.pieces[0][0]
+			if shared := []bool{&v[0] == &x[at], &w.RawMatrix().Data[0] == &u.RawMatrix().Data[2*at], &codes.Index[0] == &g[at]}; !slices.Equal(shared, []bool{c.shared, c.shared, c.shared}) {
+				t.Errorf("rows %v: shared %v", c.pieces, shared)
+			}
+			if !slices.Equal(v, want) || !slices.Equal(mat.Col(nil, 1, w), want) {
+				t.Errorf("rows %v: joined to %v and %v", c.pieces, v, mat.Col(nil, 1, w))
+			}
+			if cap(v) != len(v) {
+				t.Errorf("rows %v: whoever appends writes to other rows", c.pieces)
+			}
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 func (e *schur) vp() *mat.SymDense {
 	nt := transposed(e.outer())
 	_, rows := nt.Dims()
-	out := mat.NewSymDense(rows, linalg.Zeros(rows*rows))
+	out := linalg.Triangle(rows)
 	e.eachInverse(e.start, func(a, b int, v float64) { out.SetSym(a, b, v) })
 	linalg.AddSymmetric(out, product(full(e.below), nt), nt)
 	return out
@@ -124,7 +124,7 @@ func (e *schur) shrinkage() *mat.SymDense {
 	weightedGram(nsn, e.p, squares)
 	e.left.addRoots(nsn, e.rho)
 	rows := e.n() + len(e.columns)
-	out, dsn := mat.NewSymDense(rows, linalg.Zeros(rows*rows)), mat.NewDense(rows, e.q, nil)
+	out, dsn := linalg.Triangle(rows), mat.NewDense(rows, e.q, nil)
 	for g, at := range e.at {
 		lo, hi := e.group(g)
 		m := hi - lo
@@ -151,7 +151,7 @@ func (e *schur) shrinkageOfLeft(scale float64, n *mat.Dense) *mat.SymDense {
 	s.ScaleSym(scale, s)
 	inverse, nt := full(e.below), transposed(n)
 	_, rows := nt.Dims()
-	out := mat.NewSymDense(rows, linalg.Zeros(rows*rows))
+	out := linalg.Triangle(rows)
 	linalg.AddSymmetric(out, product(product(inverse, product(full(s), inverse)), nt), nt)
 	return out
 }

@@ -24,7 +24,7 @@ type Map struct {
 func Reduce(s *mat.SymDense, maps []Map) *mat.SymDense {
 	last := maps[len(maps)-1]
 	n := last.To + last.Columns
-	out := mat.NewSymDense(n, Zeros(n*n))
+	out := Triangle(n)
 	to := out.RawSymmetric()
 	parts, maps := make([]part, len(maps)), slices.Clone(maps)
 	for j := range maps {
@@ -149,9 +149,13 @@ func reduceRows(to []float64, ldt int, s *mat.SymDense, maps []Map, parts []part
 			p.weights.Mul(to[o.To:], ldt, columns, width, rows, nil)
 			continue
 		}
-		for i := range rows {
-			copy(to[i*ldt+o.To+p.skip:i*ldt+o.To+o.Columns], columns[i*width+p.first:])
-		}
+		EachRow(rows, func(i int) {
+			from := 0
+			if j == 0 {
+				from = i // the diagonal's
+			}
+			copy(to[i*ldt+o.To+p.skip+from:i*ldt+o.To+o.Columns], columns[i*width+p.first+from:])
+		})
 	}
 }
 

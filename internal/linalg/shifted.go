@@ -50,7 +50,7 @@ func (m *Near) At(i, j int) float64 {
 // full is the upper triangle of all of it.
 func (m *Near) full() *mat.SymDense {
 	p := m.Columns()
-	out := mat.NewSymDense(p, Zeros(p*p))
+	out := Triangle(p)
 	raw, others := out.RawSymmetric(), p-(m.Hi-m.Lo)
 	for l := range others {
 		j, row := m.Other(l), m.Others.RawRowView(l)

@@ -112,7 +112,7 @@ func symmetric(n int) *mat.SymDense {
 	if n == 0 {
 		return &mat.SymDense{}
 	}
-	return mat.NewSymDense(n, linalg.Zeros(n*n))
+	return linalg.Triangle(n)
 }
 
 func rectangle(r, c int) *mat.Dense {
