@@ -51,7 +51,7 @@ func (y *byVariable) factors(term string, b *data.Batch) ([]float64, error) {
 		return nil, nil
 	}
 	if y.levels != nil {
-		codes, err := y.levels.codes(term, b)
+		codes, err := y.levels.codes(nil, term, b)
 		if err != nil {
 			return nil, err
 		}

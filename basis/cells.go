@@ -157,7 +157,7 @@ func (t *CellsTerm) Occurred(b *data.Batch) ([]bool, error) {
 	each := make([][]int32, len(t.factors))
 	for i, f := range t.factors {
 		var err error
-		if each[i], err = f.levels.codes(t.name, b); err != nil {
+		if each[i], err = f.levels.codes(nil, t.name, b); err != nil {
 			return nil, err
 		}
 	}
@@ -192,19 +192,19 @@ func (t *CellsTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
 	}
-	codes, values, err := t.rows(b)
-	if err != nil {
+	var x design.Codes
+	if err := t.rows(&x, b); err != nil {
 		return err
 	}
-	for i, code := range codes {
+	for i, code := range x.Code {
 		row := dst.RawRowView(i)
 		clear(row)
 		switch {
 		case code < 0:
-		case values == nil:
+		case x.Value == nil:
 			row[code] = 1
 		default:
-			row[code] = values[i]
+			row[code] = x.Value[i]
 		}
 	}
 	return nil
@@ -212,11 +212,16 @@ func (t *CellsTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 
 // EvalSparse gives each row's combination as a code, with the product as value.
 func (t *CellsTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
-	codes, values, err := t.rows(b)
-	if err != nil {
+	return t.EvalSparseInto(nil, b)
+}
+
+// EvalSparseInto is EvalSparse in the memory of old, if it is large enough.
+func (t *CellsTerm) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
+	x := codesOf(old)
+	if err := t.rows(x, b); err != nil {
 		return nil, err
 	}
-	return &design.Codes{D: t.Dim(), Code: codes, Value: values}, nil
+	return x, nil
 }
 
 // combine finds the columns of the rows' levels of each factor.
@@ -239,50 +244,61 @@ func (t *CellsTerm) combine(codes []int32, each [][]int32) {
 	}
 }
 
-// rows gives the column of each row (-1: none) and its product (nil: ones).
-func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err error) {
+// rows sets x to the column of each row (-1: none) and its product (nil: ones), in x's memory.
+func (t *CellsTerm) rows(x *design.Codes, b *data.Batch) error {
 	each := make([][]int32, len(t.factors))
 	for i, f := range t.factors {
-		if each[i], err = f.levels.codes(t.name, b); err != nil {
-			return nil, nil, err
+		var old []int32
+		if t.only != nil {
+			old = x.Code
+		}
+		var err error
+		if each[i], err = f.levels.codes(old, t.name, b); err != nil {
+			return err
 		}
 	}
-	codes = make([]int32, b.Rows())
 	if t.only != nil {
 		for i, level := range each[0] {
-			codes[i] = t.only[level]
+			each[0][i] = t.only[level]
 		}
+		x.Code = each[0]
 	} else {
-		t.combine(codes, each)
+		x.Code = slices.Grow(x.Code[:0], b.Rows())[:b.Rows()]
+		t.combine(x.Code, each)
 	}
-	values, err = t.products(b)
-	return codes, values, err
+	x.D = t.Dim()
+	return t.products(x, b)
 }
 
-// products multiplies the numbers of each row; nil without any.
-func (t *CellsTerm) products(b *data.Batch) ([]float64, error) {
+// products sets x's values to the products of the numbers of each row; nil without any.
+func (t *CellsTerm) products(x *design.Codes, b *data.Batch) error {
 	if len(t.numbers) == 0 {
-		return nil, nil
+		x.Value = nil
+		return nil
 	}
-	values := slices.Repeat([]float64{1}, b.Rows())
+	values := slices.Grow(x.Value[:0], b.Rows())[:b.Rows()]
+	for i := range values {
+		values[i] = 1
+	}
 	for _, name := range t.numbers {
-		x, err := b.Numeric(name)
+		column, err := b.Numeric(name)
 		if err != nil {
-			return nil, fmt.Errorf("term %s: %w", t.name, err)
+			return fmt.Errorf("term %s: %w", t.name, err)
 		}
-		for i, v := range x {
+		for i, v := range column {
 			if !finite(v) {
-				return nil, notFinite(t.name, name, v, b.Row(i))
+				return notFinite(t.name, name, v, b.Row(i))
 			}
 			values[i] *= v
 		}
 	}
 	for i, v := range values {
 		if !finite(v) {
-			return nil, fmt.Errorf("term %s: data row %d: the product of %s overflows: rescale the columns", t.name, b.Row(i)+1, quoted(t.numbers))
+			return fmt.Errorf("term %s: data row %d: the product of %s overflows: rescale the columns", t.name, b.Row(i)+1, quoted(t.numbers))
 		}
 	}
-	return values, nil
+	x.Value = values
+	return nil
 }
 
 type cellsJSON struct {

@@ -133,7 +133,7 @@ func (t *FactorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
 	}
-	codes, err := t.levels.codes(t.name, b)
+	codes, err := t.levels.codes(nil, t.name, b)
 	if err != nil {
 		return err
 	}
@@ -147,11 +147,26 @@ func (t *FactorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 
 // EvalSparse gives each row's level as a code.
 func (t *FactorTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
-	codes, err := t.levels.codes(t.name, b)
-	if err != nil {
+	return t.EvalSparseInto(nil, b)
+}
+
+// EvalSparseInto is EvalSparse in the memory of old, if it is large enough.
+func (t *FactorTerm) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
+	x := codesOf(old)
+	var err error
+	if x.Code, err = t.levels.codes(x.Code, t.name, b); err != nil {
 		return nil, err
 	}
-	return &design.Codes{D: t.Dim(), Code: codes}, nil
+	x.D = t.Dim()
+	return x, nil
+}
+
+// codesOf is old, to be written over, if it is codes.
+func codesOf(old design.Columns) *design.Codes {
+	if x, ok := old.(*design.Codes); ok {
+		return x
+	}
+	return &design.Codes{}
 }
 
 type factorJSON struct {

@@ -100,7 +100,7 @@ func (t *FactorSmoothTerm) EvalSparseInto(old design.Columns, b *data.Batch) (de
 
 // rows gives each row's level and its k values, in the memory given if it is large enough.
 func (t *FactorSmoothTerm) rows(memory []float64, b *data.Batch) ([]int32, []float64, error) {
-	codes, err := t.levels.codes(t.name, b)
+	codes, err := t.levels.codes(nil, t.name, b)
 	if err != nil {
 		return nil, nil, err
 	}

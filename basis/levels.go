@@ -88,10 +88,10 @@ func newLevels(column string, names []string) (*levels, error) {
 	return l, nil
 }
 
-// codes returns the level of each row, as positions in l.names. A level the term
-// was not made with is an error.
-func (l *levels) codes(term string, b *data.Batch) ([]int32, error) {
-	out := make([]int32, b.Rows())
+// codes returns the level of each row, as positions in l.names, in the memory of old if it is large enough. A level
+// the term was not made with is an error.
+func (l *levels) codes(old []int32, term string, b *data.Batch) ([]int32, error) {
+	out := slices.Grow(old[:0], b.Rows())[:b.Rows()]
 	if !b.Categorical(l.column) {
 		x, err := b.Numeric(l.column)
 		if err != nil {

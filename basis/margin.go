@@ -40,7 +40,7 @@ func (m *margin) width() int {
 func (m *margin) eval(r *tensorproduct.Rows, term string, b *data.Batch) (*tensorproduct.Rows, error) {
 	r = r.Sized(b.Rows(), m.width(), m.dim())
 	if m.levels != nil {
-		codes, err := m.levels.codes(term, b)
+		codes, err := m.levels.codes(nil, term, b)
 		if err != nil {
 			return nil, err
 		}

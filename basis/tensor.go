@@ -2,6 +2,7 @@ package basis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -211,12 +212,18 @@ func (t *tensorNorm) Eval(dst *mat.Dense, b *data.Batch) error {
 		return err
 	}
 	raw := dst.RawMatrix()
-	for i, v := range tensorproduct.Norms(rows, t.maps) {
-		if !finite(v) {
-			return fmt.Errorf("term %s: data row %d: the basis overflows: rescale the columns", t.of.name, b.Row(i)+1)
-		}
-		raw.Data[i*raw.Stride] = v
+	norm := raw.Data
+	if raw.Stride > 1 {
+		norm = make([]float64, raw.Rows)
 	}
+	tensorproduct.Norms(norm, rows, t.maps)
 	t.of.forget(rows)
+	if _, _, ok := kernel.Bounds(norm); !ok {
+		i := slices.IndexFunc(norm, func(v float64) bool { return !finite(v) })
+		return fmt.Errorf("term %s: data row %d: the basis overflows: rescale the columns", t.of.name, b.Row(i)+1)
+	}
+	if raw.Stride > 1 {
+		dst.SetCol(0, norm)
+	}
 	return nil
 }

@@ -144,10 +144,9 @@ func around(first int32, l, dim int) int32 {
 	return j
 }
 
-// Norms are the 1-norms of the product's rows after its margins are mapped (a map of
+// Norms sets norm to the 1-norms of the product's rows after its margins are mapped (a map of
 // nil is the identity): the products of the margins' norms.
-func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
-	norm := make([]float64, len(margins[0].First))
+func Norms(norm []float64, margins []*Rows, maps []*mat.Dense) {
 	for i := range norm {
 		norm[i] = 1
 	}
@@ -166,7 +165,6 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 			}
 		}
 	}
-	return norm
 }
 
 // block is how many rows are mapped at once.

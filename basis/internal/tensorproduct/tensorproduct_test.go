@@ -84,7 +84,8 @@ func TestMapsAndNorms(t *testing.T) {
 			}
 		}
 	}
-	whole, norms := Map(maps, []int{5, 4, 2}), Norms(margins, maps)
+	whole, norms := Map(maps, []int{5, 4, 2}), make([]float64, len(margins[0].First))
+	Norms(norms, margins, maps)
 	for i, norm := range norms {
 		want := rowOf(margins, maps, i)
 		var got mat.Dense
