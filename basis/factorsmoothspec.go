@@ -131,7 +131,7 @@ func (s *factorSmoothScan) addProducts(b *data.Batch) error {
 	row := make([]float64, rows.Dim)
 	for i := range b.Rows() {
 		sum, first, w := s.products.of(b.Row(i)), int(rows.First[i]), rows.Width
-		if 2*w <= rows.Dim && first+w <= rows.Dim {
+		if 2*w <= rows.Dim && first+w <= rows.Dim { // others are added up in vectors
 			addBand(sum, rows.Dim, first, rows.Value[i*w:(i+1)*w])
 			continue
 		}
