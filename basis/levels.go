@@ -122,6 +122,22 @@ func (l *levels) codes(old []int32, term string, b *data.Batch) ([]int32, error)
 	return out, nil
 }
 
+// rowsOf are the rows of a level. Errors are those of codes.
+func (l *levels) rowsOf(level int32, term string, b *data.Batch) ([]int32, error) {
+	codes, err := l.codes(nil, term, b)
+	if err != nil {
+		return nil, err
+	}
+	rows, n := codes, 0 // no row number is written before the code there is read
+	for i, code := range codes {
+		rows[n] = int32(i)
+		if code == level {
+			n++
+		}
+	}
+	return rows[:n], nil
+}
+
 // unseen is the error for a level that did not occur when the term was made.
 func (l *levels) unseen(term, level string, row int64) error {
 	known := make([]string, 0, 6)

@@ -57,9 +57,7 @@ func (m *margin) eval(r *tensorproduct.Rows, term string, b *data.Batch) (*tenso
 		m.surface.Evaluate(r.Value, r.Dim, x)
 		return r, nil
 	}
-	if banded, ok := m.spline.(interface {
-		Band(first []int32, value, x []float64) bool
-	}); ok && banded.Band(r.First, r.Value, x) {
+	if banded, ok := m.spline.(wholeBands); ok && banded.Band(r.First, r.Value, x) {
 		return r, nil
 	}
 	if w, ok := m.spline.(wholeRows); ok {

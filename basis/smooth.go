@@ -111,6 +111,9 @@ type wholeRows interface {
 
 // evalWhole is Eval of a basis whose rows are full: all of them, then times by.
 func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error {
+	if t.by.levels != nil {
+		return t.wholeOfLevel(dst, b, w)
+	}
 	x, factors, err := t.values(b)
 	if err != nil {
 		return err
@@ -137,8 +140,66 @@ func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error
 	return nil
 }
 
-// few are the rows of factors other than 0, and their x, if all are more than so many times as many, as they are of
-// a level's; nil: they are not. A band is so quickly evaluated that picking rows pays where they are very few.
+// wholeOfLevel is evalWhole on the rows of a level, with zeros in the others.
+func (t *SmoothTerm) wholeOfLevel(dst *mat.Dense, b *data.Batch, w wholeRows) error {
+	rows, x, err := t.ofLevel(b)
+	if err != nil {
+		return err
+	}
+	raw := dst.RawMatrix()
+	if 2*len(rows) < len(x) {
+		dst.Zero()
+		own := make([]float64, len(rows)*raw.Cols)
+		w.Evaluate(own, raw.Cols, picked(x, rows))
+		for l, i := range rows {
+			copy(dst.RawRowView(int(i)), own[l*raw.Cols:])
+		}
+		return nil
+	}
+	w.Evaluate(raw.Data, raw.Stride, x)
+	eachOther(rows, len(x), func(i int) { clear(dst.RawRowView(i)) })
+	return nil
+}
+
+// ofLevel are the rows of the by level, and the finite x of all rows.
+func (t *SmoothTerm) ofLevel(b *data.Batch) (rows []int32, x []float64, err error) {
+	if rows, err = t.by.levels.rowsOf(t.by.level, t.name, b); err != nil {
+		return nil, nil, err
+	}
+	x, err = numeric(t.name, []string{t.column}, b)
+	return rows, x, err
+}
+
+// picked are the x of some rows.
+func picked(x []float64, rows []int32) []float64 {
+	some := make([]float64, len(rows))
+	for l, i := range rows {
+		some[l] = x[i]
+	}
+	return some
+}
+
+// eachOther calls f for those of n rows that are not among rows, which increase.
+func eachOther(rows []int32, n int, f func(i int)) {
+	for i := range n {
+		if len(rows) > 0 && rows[0] == int32(i) {
+			rows = rows[1:]
+			continue
+		}
+		f(i)
+	}
+}
+
+// wholeBands is a basis that writes its values at several x, if it can at all of them.
+type wholeBands interface {
+	Band(first []int32, value, x []float64) bool
+}
+
+// fewRows: all bands are so quickly evaluated that those of one row in so many are not worth picking.
+const fewRows = 8
+
+// few are the rows of factors other than 0, and their x, if all rows are more than so many times as many;
+// nil: they are not.
 func few(x, factors []float64, times int) (rows []int, some []float64) {
 	n := 0
 	for _, f := range factors {
@@ -195,17 +256,18 @@ func (t sparseSmooth) EvalSparseInto(old design.Columns, b *data.Batch) (design.
 
 // band evaluates all rows of b at once if the basis can; else it reports false.
 func (t sparseSmooth) band(s *design.Banded, b *data.Batch) (bool, error) {
-	banded, ok := t.basis.(interface {
-		Band(first []int32, value, x []float64) bool
-	})
+	banded, ok := t.basis.(wholeBands)
 	if !ok {
 		return false, nil
+	}
+	if t.by.levels != nil {
+		return t.bandOfLevel(banded, s, b)
 	}
 	x, by, err := t.values(b)
 	if err != nil {
 		return false, err
 	}
-	if rows, some := few(x, by, 8); rows != nil {
+	if rows, some := few(x, by, fewRows); rows != nil {
 		first, value := make([]int32, len(rows)), make([]float64, len(rows)*s.K)
 		if !banded.Band(first, value, some) {
 			return false, nil
@@ -226,6 +288,32 @@ func (t sparseSmooth) band(s *design.Banded, b *data.Batch) (bool, error) {
 			s.Value[i*s.K+l] *= f
 		}
 	}
+	return true, nil
+}
+
+// bandOfLevel is band on the rows of a level, with zeros in the others.
+func (t sparseSmooth) bandOfLevel(banded wholeBands, s *design.Banded, b *data.Batch) (bool, error) {
+	rows, x, err := t.ofLevel(b)
+	if err != nil {
+		return false, err
+	}
+	if fewRows*len(rows) < len(x) {
+		first, value := make([]int32, len(rows)), make([]float64, len(rows)*s.K)
+		if !banded.Band(first, value, picked(x, rows)) {
+			return false, nil
+		}
+		clear(s.First)
+		clear(s.Value)
+		for l, i := range rows {
+			s.First[i] = first[l]
+			copy(s.Value[int(i)*s.K:][:s.K], value[l*s.K:])
+		}
+		return true, nil
+	}
+	if !banded.Band(s.First, s.Value, x) {
+		return false, nil
+	}
+	eachOther(rows, len(x), func(i int) { clear(s.Value[i*s.K:][:s.K]) })
 	return true, nil
 }
 
