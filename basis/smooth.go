@@ -195,7 +195,7 @@ type wholeBands interface {
 	Band(first []int32, value, x []float64) bool
 }
 
-// fewRows: all bands are so quickly evaluated that those of one row in so many are not worth picking.
+// fewRows: a band is so quickly evaluated that rows are picked only if they are fewer than one in so many.
 const fewRows = 8
 
 // few are the rows of factors other than 0, and their x, if all rows are more than so many times as many;
