@@ -75,6 +75,24 @@ func (y *byVariable) factors(term string, b *data.Batch) ([]float64, error) {
 	return z, nil
 }
 
+// rows are those of b that are not multiplied with 0 (nil: all), and the multipliers of all (nil: 1 in these rows).
+func (y *byVariable) rows(term string, b *data.Batch) (rows []int32, factors []float64, err error) {
+	if y.levels != nil {
+		rows, err = y.levels.rowsOf(y.level, term, b)
+		return rows, nil, err
+	}
+	if factors, err = y.factors(term, b); factors == nil {
+		return nil, nil, err
+	}
+	rows = make([]int32, 0, len(factors))
+	for i, f := range factors {
+		if f != 0 {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows, factors, nil
+}
+
 func (y *byVariable) json() *byJSON {
 	switch {
 	case y.levels != nil:

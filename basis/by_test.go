@@ -48,6 +48,12 @@ func TestByMultipliesRows(t *testing.T) {
 			if !mat.EqualApprox(got, want, 1e-13) {
 				t.Errorf("%T, few %v: other rows", u, few)
 			}
+			none := slices.Index(z, 0) // a batch of which nothing is left
+			one := mat.NewDense(1, plain.Dim(), nil)
+			must(t, by.Eval(one, b.Slice(none, none+1)))
+			if mat.Norm(one, 1) != 0 {
+				t.Errorf("%T, few %v: not 0 times 0", u, few)
+			}
 			if s, ok := by.(decompose.SparseTerm); ok {
 				columns, err := s.EvalSparse(b)
 				must(t, err)
@@ -106,6 +112,11 @@ func TestByLevelsAreRows(t *testing.T) {
 				}
 				if !mat.Equal(got, want) {
 					t.Errorf("%T, level %d of %d: other rows", u, level, levels)
+				}
+				one := mat.NewDense(1, plain.Dim(), nil) // of a level that the batch may not have
+				must(t, block.Term.Eval(one, b.Slice(0, 1)))
+				if !mat.Equal(one, want.Slice(0, 1, 0, plain.Dim())) {
+					t.Errorf("%T, level %d of %d: another row alone", u, level, levels)
 				}
 				s, ok := block.Term.(decompose.ReusingTerm)
 				if !ok {

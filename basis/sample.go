@@ -141,8 +141,7 @@ func numeric(term string, columns []string, b *data.Batch) ([]float64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("term %s: %w", term, err)
 		}
-		if _, _, ok := kernel.Bounds(x); !ok {
-			i := slices.IndexFunc(x, func(v float64) bool { return !finite(v) })
+		if i := firstNotFinite(x); i >= 0 {
 			return nil, notFinite(term, name, x[i], b.Row(i))
 		}
 		if d == 1 {
@@ -156,4 +155,12 @@ func numeric(term string, columns []string, b *data.Batch) ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// firstNotFinite is where x has its first NaN or infinity; -1: nowhere.
+func firstNotFinite(x []float64) int {
+	if _, _, ok := kernel.Bounds(x); ok {
+		return -1
+	}
+	return slices.IndexFunc(x, func(v float64) bool { return !finite(v) })
 }

@@ -109,114 +109,80 @@ type wholeRows interface {
 	Evaluate(dst []float64, stride int, x []float64)
 }
 
-// evalWhole is Eval of a basis whose rows are full: all of them, then times by.
+// evalWhole is Eval of a basis whose rows are full: all of them, or those that by leaves.
 func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error {
-	if t.by.levels != nil {
-		return t.wholeOfLevel(dst, b, w)
-	}
-	x, factors, err := t.values(b)
+	left, err := t.leftBy(b)
 	if err != nil {
 		return err
 	}
 	raw := dst.RawMatrix()
-	if rows, some := few(x, factors, 2); rows != nil {
+	if left.few(2) {
+		own := make([]float64, len(left.rows)*raw.Cols)
+		w.Evaluate(own, raw.Cols, left.picked())
 		dst.Zero()
-		own := make([]float64, len(rows)*raw.Cols)
-		w.Evaluate(own, raw.Cols, some)
-		for l, i := range rows {
-			floats.ScaleTo(dst.RawRowView(i), factors[i], own[l*raw.Cols:(l+1)*raw.Cols])
-		}
-		return nil
-	}
-	w.Evaluate(raw.Data, raw.Stride, x)
-	for i, by := range factors {
-		row := dst.RawRowView(i)
-		if by == 0 { // nothing times 0 is infinite
-			clear(row)
-		} else {
-			floats.Scale(by, row)
-		}
-	}
-	return nil
-}
-
-// wholeOfLevel is evalWhole on the rows of a level, with zeros in the others.
-func (t *SmoothTerm) wholeOfLevel(dst *mat.Dense, b *data.Batch, w wholeRows) error {
-	rows, x, err := t.ofLevel(b)
-	if err != nil {
-		return err
-	}
-	raw := dst.RawMatrix()
-	if 2*len(rows) < len(x) {
-		dst.Zero()
-		own := make([]float64, len(rows)*raw.Cols)
-		w.Evaluate(own, raw.Cols, picked(x, rows))
-		for l, i := range rows {
+		for l, i := range left.rows {
 			copy(dst.RawRowView(int(i)), own[l*raw.Cols:])
 		}
-		return nil
+	} else {
+		w.Evaluate(raw.Data, raw.Stride, left.x)
+		left.clearOthers(raw.Data, raw.Stride, raw.Cols)
 	}
-	w.Evaluate(raw.Data, raw.Stride, x)
-	eachOther(rows, len(x), func(i int) { clear(dst.RawRowView(i)) })
+	left.scale(raw.Data, raw.Stride, raw.Cols)
 	return nil
 }
 
-// ofLevel are the rows of the by level, and the finite x of all rows.
-func (t *SmoothTerm) ofLevel(b *data.Batch) (rows []int32, x []float64, err error) {
-	if rows, err = t.by.levels.rowsOf(t.by.level, t.name, b); err != nil {
-		return nil, nil, err
-	}
-	x, err = numeric(t.name, []string{t.column}, b)
-	return rows, x, err
+// leftBy is what by leaves of a batch's rows.
+type leftBy struct {
+	x       []float64 // of all rows, finite
+	rows    []int32   // that are not multiplied with 0, in order; nil: all
+	factors []float64 // of all rows; nil: ones
 }
 
-// picked are the x of some rows.
-func picked(x []float64, rows []int32) []float64 {
-	some := make([]float64, len(rows))
-	for l, i := range rows {
-		some[l] = x[i]
+func (t *SmoothTerm) leftBy(b *data.Batch) (left leftBy, err error) {
+	if left.rows, left.factors, err = t.by.rows(t.name, b); err != nil {
+		return left, err
+	}
+	left.x, err = numeric(t.name, []string{t.column}, b)
+	return left, err
+}
+
+// few tells whether all rows are more than so many times as many as are left.
+func (left *leftBy) few(times int) bool {
+	return left.rows != nil && times*len(left.rows) < len(left.x)
+}
+
+// picked are the x of the rows left.
+func (left *leftBy) picked() []float64 {
+	some := make([]float64, len(left.rows))
+	for l, i := range left.rows {
+		some[l] = left.x[i]
 	}
 	return some
 }
 
-// eachOther calls f for those of n rows that are not among rows, which increase.
-func eachOther(rows []int32, n int, f func(i int)) {
-	for i := range n {
-		if len(rows) > 0 && rows[0] == int32(i) {
-			rows = rows[1:]
+// clearOthers sets the first k numbers of the rows that are not left to 0: nothing times 0 is infinite.
+func (left *leftBy) clearOthers(value []float64, stride, k int) {
+	if left.rows == nil {
+		return
+	}
+	next := 0
+	for i := range left.x {
+		if next < len(left.rows) && left.rows[next] == int32(i) {
+			next++
 			continue
 		}
-		f(i)
+		clear(value[i*stride:][:k])
 	}
 }
 
-// wholeBands is a basis that writes its values at several x, if it can at all of them.
-type wholeBands interface {
-	Band(first []int32, value, x []float64) bool
-}
-
-// fewRows: a band is so quickly evaluated that rows are picked only if they are fewer than one in so many.
-const fewRows = 8
-
-// few are the rows of factors other than 0, and their x, if all rows are more than so many times as many;
-// nil: they are not.
-func few(x, factors []float64, times int) (rows []int, some []float64) {
-	n := 0
-	for _, f := range factors {
-		if f != 0 {
-			n++
-		}
+// scale multiplies the first k numbers of the rows left with their factors.
+func (left *leftBy) scale(value []float64, stride, k int) {
+	if left.factors == nil {
+		return
 	}
-	if times*n >= len(factors) {
-		return nil, nil
+	for _, i := range left.rows {
+		floats.Scale(left.factors[i], value[int(i)*stride:][:k])
 	}
-	rows, some = make([]int, 0, n), make([]float64, 0, n)
-	for i, f := range factors {
-		if f != 0 {
-			rows, some = append(rows, i), append(some, x[i])
-		}
-	}
-	return rows, some
 }
 
 // EvalSparse gives the values that can be other than 0, degree + 1 in each row.
@@ -254,73 +220,53 @@ func (t sparseSmooth) EvalSparseInto(old design.Columns, b *data.Batch) (design.
 	return s, nil
 }
 
+// wholeBands is a basis that writes its values at several x, if it can at all of them.
+type wholeBands interface {
+	Band(first []int32, value, x []float64) bool
+}
+
+// fewRows: a band is so quickly evaluated that rows are picked only if they are fewer than one in so many.
+const fewRows = 8
+
 // band evaluates all rows of b at once if the basis can; else it reports false.
 func (t sparseSmooth) band(s *design.Banded, b *data.Batch) (bool, error) {
 	banded, ok := t.basis.(wholeBands)
 	if !ok {
 		return false, nil
 	}
-	if t.by.levels != nil {
-		return t.bandOfLevel(banded, s, b)
-	}
-	x, by, err := t.values(b)
+	left, err := t.leftBy(b)
 	if err != nil {
 		return false, err
 	}
-	if rows, some := few(x, by, fewRows); rows != nil {
-		first, value := make([]int32, len(rows)), make([]float64, len(rows)*s.K)
-		if !banded.Band(first, value, some) {
+	if left.few(fewRows) {
+		first, value := make([]int32, len(left.rows)), make([]float64, len(left.rows)*s.K)
+		if !banded.Band(first, value, left.picked()) {
 			return false, nil
 		}
 		clear(s.First)
 		clear(s.Value)
-		for l, i := range rows {
-			s.First[i] = first[l]
-			floats.ScaleTo(s.Value[i*s.K:(i+1)*s.K], by[i], value[l*s.K:(l+1)*s.K])
-		}
-		return true, nil
-	}
-	if !banded.Band(s.First, s.Value, x) {
-		return false, nil
-	}
-	for i, f := range by {
-		for l := range s.K {
-			s.Value[i*s.K+l] *= f
-		}
-	}
-	return true, nil
-}
-
-// bandOfLevel is band on the rows of a level, with zeros in the others.
-func (t sparseSmooth) bandOfLevel(banded wholeBands, s *design.Banded, b *data.Batch) (bool, error) {
-	rows, x, err := t.ofLevel(b)
-	if err != nil {
-		return false, err
-	}
-	if fewRows*len(rows) < len(x) {
-		first, value := make([]int32, len(rows)), make([]float64, len(rows)*s.K)
-		if !banded.Band(first, value, picked(x, rows)) {
-			return false, nil
-		}
-		clear(s.First)
-		clear(s.Value)
-		for l, i := range rows {
+		for l, i := range left.rows {
 			s.First[i] = first[l]
 			copy(s.Value[int(i)*s.K:][:s.K], value[l*s.K:])
 		}
-		return true, nil
+	} else {
+		if !banded.Band(s.First, s.Value, left.x) {
+			return false, nil
+		}
+		left.clearOthers(s.Value, s.K, s.K)
 	}
-	if !banded.Band(s.First, s.Value, x) {
-		return false, nil
-	}
-	eachOther(rows, len(x), func(i int) { clear(s.Value[i*s.K:][:s.K]) })
+	left.scale(s.Value, s.K, s.K)
 	return true, nil
 }
 
 // rows calls f with x and the by multiplier of every row: 1 without by, 1 or 0
 // for a level.
 func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
-	x, factors, err := t.values(b)
+	factors, err := t.by.factors(t.name, b)
+	if err != nil {
+		return err
+	}
+	x, err := numeric(t.name, []string{t.column}, b)
 	if err != nil {
 		return err
 	}
@@ -332,13 +278,4 @@ func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
 		f(i, v, by)
 	}
 	return nil
-}
-
-// values are the finite x of every row and its by multipliers, nil for 1.
-func (t *SmoothTerm) values(b *data.Batch) (x, factors []float64, err error) {
-	if factors, err = t.by.factors(t.name, b); err != nil {
-		return nil, nil, err
-	}
-	x, err = numeric(t.name, []string{t.column}, b)
-	return x, factors, err
 }

@@ -2,7 +2,6 @@ package basis
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -218,8 +217,7 @@ func (t *tensorNorm) Eval(dst *mat.Dense, b *data.Batch) error {
 	}
 	tensorproduct.Norms(norm, rows, t.maps)
 	t.of.forget(rows)
-	if _, _, ok := kernel.Bounds(norm); !ok {
-		i := slices.IndexFunc(norm, func(v float64) bool { return !finite(v) })
+	if i := firstNotFinite(norm); i >= 0 {
 		return fmt.Errorf("term %s: data row %d: the basis overflows: rescale the columns", t.of.name, b.Row(i)+1)
 	}
 	if raw.Stride > 1 {
