@@ -40,8 +40,8 @@ race:
 # The kernels, and the operators on them, without assembly; the kernels of another processor: vetted,
 # and tested where there is an emulator of it. No other package knows of processors, which is looked at, too.
 portable:
-	$(GO) test -short -tags purego ./internal/kernel ./adapters/onnx/internal/operator ./design
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/kernel/...
+	$(GO) test -short -tags purego ./internal/base/kernel ./adapters/onnx/internal/operator ./design
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/base/kernel/...
 	@GO='$(GO)' bash .ci/arm64.sh short
 
 # Everything compiled for arm64, pho linked; kernels, and what rests on them, tested: there, or in

@@ -11,7 +11,7 @@ go=${GO:-go}
 export GOWORK=off GOOS=linux GOARCH=arm64 CGO_ENABLED=0
 # Where code for some processors is: the kernels, which make check compiles for arm64, and a program of the
 # benchmarks. Elsewhere make check would not see that such code does not compile.
-aware='internal/kernel benchmarks/forward'
+aware='internal/base/kernel benchmarks/forward'
 for file in $({ git ls-files '*_amd64*' '*_arm64*'; git grep -lE '^//go:build.*(amd64|arm64)' -- '*.go' '*.s'; } | sort -u); do
 	if ! grep -qE "^(${aware// /|})/" <<<"$file"; then
 		echo "arm64: $file is for some processors, outside $aware, and make check compiles no other package for arm64"
@@ -28,7 +28,7 @@ if [ "$("$go" env GOHOSTARCH)" != arm64 ]; then
 	emulator="-exec=$qemu"
 fi
 if [ "${1:-}" = short ]; then
-	"$go" test -vet=off ${emulator:+"$emulator"} -short -skip '^(TestMul|TestMulNarrow|TestCrossIsInBlocks)$' ./internal/kernel
+	"$go" test -vet=off ${emulator:+"$emulator"} -short -skip '^(TestMul|TestMulNarrow|TestCrossIsInBlocks)$' ./internal/base/kernel
 	exit
 fi
 if [ "${1:-}" = bench ]; then
@@ -36,7 +36,7 @@ if [ "${1:-}" = bench ]; then
 	if [ -z "$emulator" ]; then where=measured; fi
 	echo "kernel, $where ratio of the time of plain Go to that of NEON, best of five turns each"
 	for _ in 1 2 3 4 5; do
-		"$go" test ${emulator:+"$emulator"} -run '^$' -benchtime 10x -bench 'Mul/256x(200|64|1)x|Gram/(plain|neon)|Outer|MulBand|Elementwise|Function' ./internal/kernel
+		"$go" test ${emulator:+"$emulator"} -run '^$' -benchtime 10x -bench 'Mul/256x(200|64|1)x|Gram/(plain|neon)|Outer|MulBand|Elementwise|Function' ./internal/base/kernel
 	done | awk '/^Benchmark/ && $4 == "ns/op" {
 			set = match($1, /[\/_](plain|neon)(-unpacked)?([\/-]|$)/) ? substr($1, RSTART + 1, RLENGTH - 1) : ""
 			if (set == "") next
@@ -49,6 +49,6 @@ if [ "${1:-}" = bench ]; then
 			printf "%-50s %6.2f\n", order[i], best[order[i], "plain"] / best[order[i], "neon"] }'
 	exit
 fi
-"$go" test ${emulator:+"$emulator"} ./internal/kernel
+"$go" test ${emulator:+"$emulator"} ./internal/base/kernel
 # Emulated, what is not about kernels takes long: -short, and one package after the other.
 "$go" test ${emulator:+"$emulator"} -p 1 -short -timeout 30m ./penalty ./decompose ./adapters/onnx/...

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # imports.sh: the packages of the module against the table of rooms in DESIGN.md.
 # A package is in the room with the longest matching path; it imports packages of
-# its own room and of the rooms named in the last column.
+# its own room and of the rooms named in the last column. By folders, of which
+# internal/base, internal/app and internal/command are three, no imports go in circles.
 set -euo pipefail
 go=${GO:-go}
 module=$("$go" list -m)
-"$go" list -f '{{.ImportPath}} {{join .Imports " "}}' ./... | awk -v module="$module/" '
+imports=$("$go" list -f '{{.ImportPath}} {{join .Imports " "}}' ./...)
+awk -v module="$module/" '
 	function room(p,   r, best) {
 		for (r in known) if (index(p "/", r "/") == 1 && length(r) > length(best)) best = r
 		return best
@@ -32,4 +34,15 @@ module=$("$go" list -m)
 		}
 	}
 	END { for (r in known) rooms++; if (rooms == 0) { print "lint: no rooms found in DESIGN.md"; bad = 1 }; exit bad }
-' DESIGN.md -
+' DESIGN.md - <<<"$imports"
+awk -v module="$module" '
+	function folder(p) { # of the package p; the root is its own
+		if (p == module) return "."
+		sub("^" module "/", "", p)
+		split(p, part, "/")
+		return part[1] == "internal" ? part[1] "/" part[2] : part[1]
+	}
+	folder($1) != "examples" {
+		for (i = 2; i <= NF; i++) if (index($i "/", module "/") == 1) print folder($1), folder($i)
+	}
+' <<<"$imports" | sort -u | tsort >/dev/null || { echo "lint: folders import each other in a circle: those that tsort names"; exit 1; }

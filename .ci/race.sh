@@ -15,7 +15,7 @@ if [ "$("$go" env CGO_ENABLED)" != 1 ] || ! command -v "$("$go" env CC)" >/dev/n
 	exit 0
 fi
 # Safe for concurrent use by their comments, or sharing out work, whether or not a file says `go`.
-promised="basis data decompose decompose/internal/moments importance internal/linalg nam adapters/onnx adapters/native"
+promised="basis data decompose decompose/internal/moments importance internal/base/linalg nam adapters/onnx adapters/native"
 starts='^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func'
 started=$(git ls-files '*.go' | xargs grep -lE "$starts|t\.Parallel\(\)" | xargs -n 1 dirname)
 some=.
@@ -37,5 +37,5 @@ race() {
 }
 # What is below another go.mod is not of the main module.
 others=$(git ls-files '*/go.mod' | xargs -n 1 dirname | paste -sd '|')
-printf '%s\n' $promised $started | grep -vE "^($others|internal/kernel/gen)(/|\$)" | race .
+printf '%s\n' $promised $started | grep -vE "^($others|internal/base/kernel/gen)(/|\$)" | race .
 printf '%s\n' $started | grep '^examples/paper/' | race examples/paper

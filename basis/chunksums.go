@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/pho-go/pho/internal/dyadic"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/dyadic"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // sumRows is how many row numbers a chunk of a sum has. It divides those of a decomposition's chunks, at

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 func (s *levelScan) tag() partTag { return levelsTag }

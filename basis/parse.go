@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // Formula is a formula whose terms are ready for data (decompose.Prepare), one set of

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Sample is what a scan of the rows has found of the d columns of a smooth: their

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // sumsKind is the kind of the sums of all scanners of this package.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/sumstest"
+	"github.com/pho-go/pho/decompose/sumstest"
 )
 
 // everyTerm has a scanner of each sort, in formulas that name each term once.

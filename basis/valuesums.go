@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/basis/internal/distinct"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 func (v *columnScan) tag() partTag { return valuesTag }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# blas.sh [ROUNDS [THREADS]]: the products of internal/kernel next to OpenBLAS, a line
+# blas.sh [ROUNDS [THREADS]]: the products of internal/base/kernel next to OpenBLAS, a line
 # for each on stdout. Needs a C compiler (CC) and OpenBLAS with its header (Debian:
 # libopenblas-dev). OpenBLAS may not know a new processor and fall back to slow
 # code; so the code of the processors that this one resembles is tried as well,

@@ -18,8 +18,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/pho-go/pho/cloud"
+	"github.com/pho-go/pho/internal/app/store"
 	"github.com/pho-go/pho/internal/command"
-	"github.com/pho-go/pho/internal/store"
 )
 
 // Secrets of the environment, which nothing may show.

@@ -27,7 +27,7 @@ import (
 	_ "gocloud.dev/blob/s3blob"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/store"
+	"github.com/pho-go/pho/internal/app/store"
 )
 
 // Store opens, lists and writes objects by URL, and files of the disk by path. It is safe for

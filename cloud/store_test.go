@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/store"
+	"github.com/pho-go/pho/internal/app/store"
 )
 
 // Every store opens, lists, writes and removes alike.

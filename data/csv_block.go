@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/pho-go/pho/internal/decimal"
+	"github.com/pho-go/pho/internal/base/decimal"
 )
 
 // parsed is what parse made of a block.

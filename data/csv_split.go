@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/pho-go/pho/internal/decimal"
+	"github.com/pho-go/pho/internal/base/decimal"
 )
 
 // blockBytes is about how much text of a CSV file is parsed at a time.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/pho-go/pho/internal/decimal"
+	"github.com/pho-go/pho/internal/base/decimal"
 )
 
 // WriteCSV writes the named columns of batches to w: a line of names and a line for each row,

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // What is wrong with a cell, for errors.Is. A *CellError, which says where the cell

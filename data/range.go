@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // maxRange bounds the columns of one range.

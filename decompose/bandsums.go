@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
-	"github.com/pho-go/pho/internal/dyadic"
+	"github.com/pho-go/pho/internal/base/dyadic"
 )
 
 // nothing is what no rows add.

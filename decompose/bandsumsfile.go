@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
-	"github.com/pho-go/pho/internal/dyadic"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/dyadic"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // describe notes the shape of b.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // With clusters the rows of one may depend on each other (Liang and Zeger 1986):
@@ -18,7 +18,7 @@ import (
 //	V = A^-1 [sum_g u_g u_g'] A^-1 G/(G-1) + phi A^-1 S A^-1,     u_g = X_g'W r_g
 //
 // in p + 1 numbers a cluster and predictor, wherever in the file its rows are. Sums of chunks
-// are added in the tree of internal/dyadic.
+// are added in the tree of internal/base/dyadic.
 
 // maxClusterBytes bounds the sums of all clusters.
 const maxClusterBytes = 1 << 30

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
-	"github.com/pho-go/pho/internal/dyadic"
+	"github.com/pho-go/pho/internal/base/dyadic"
 )
 
 // Explanation is what the last pass adds up over rows: mergeable, the same bytes

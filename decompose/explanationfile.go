@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/dyadic"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/dyadic"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // explanationMagic begins encoded sums of the last pass; the number is the format's version.

@@ -3,7 +3,7 @@ package decompose
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // MaxRowNorm is the largest row 1-norm of the first basis.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // identify gives the bases of the terms their IDs. Terms of one name in two processes

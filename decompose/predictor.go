@@ -12,7 +12,7 @@ import (
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // solver decomposes one predictor by the moments.

@@ -10,9 +10,9 @@ import (
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/internal/dyadic"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/dyadic"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // The sandwich of predictor k, with r = zeta - X alpha and the leverages

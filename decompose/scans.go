@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // Scans is how rows are looked at before a fit: by each process all of them (RowScans), or by

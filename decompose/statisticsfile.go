@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // statisticsMagic begins encoded statistics; the number is the format's version.

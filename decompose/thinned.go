@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // maxSample bounds the rows that EstimateFamily holds in memory; so many tell a shape to

@@ -3,7 +3,7 @@ package design
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Work is memory that products reuse from call to call. The zero value is ready; it

@@ -3,7 +3,7 @@ package design
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // AddCross adds a' diag(w) b to dst: dst (da x db), a (n x da), b (n x db), w

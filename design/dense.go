@@ -3,7 +3,7 @@ package design
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Both dense products of this package go through this file.

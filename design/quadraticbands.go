@@ -1,6 +1,6 @@
 package design
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // bandWork is what forms with cubic bands need.
 type bandWork struct {

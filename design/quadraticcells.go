@@ -3,7 +3,7 @@ package design
 import (
 	"slices"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // A row of a tensor product of splines, or of smooths of many levels, has many entries, in the same

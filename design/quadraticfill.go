@@ -1,6 +1,6 @@
 package design
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // fill copies the rows: dense columns centred, the others' entries behind one another.
 func (k *QuadraticWork) fill(x []Columns, n int) {

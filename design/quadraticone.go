@@ -1,6 +1,6 @@
 package design
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // A form of a single basis with few entries in a row needs few numbers of C at a time.
 // They are put next to each other once, for every place where a row's entries may be.

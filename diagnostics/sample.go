@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // kind is that of sample.

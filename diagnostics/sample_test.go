@@ -13,7 +13,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/sumstest"
+	"github.com/pho-go/pho/decompose/sumstest"
 )
 
 // parted are n rows of two features, weighted, with what two predictors leave; some

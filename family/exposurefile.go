@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // MarshalBinary writes e for DecodeExposure; equal sums have equal bytes.

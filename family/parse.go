@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // Parse returns the family called name for a network with K = len(heads)

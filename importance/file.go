@@ -6,7 +6,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // kind is that of sums.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/decompose/sumstest"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/importance"
-	"github.com/pho-go/pho/internal/sumstest"
 )
 
 // summed are decompositions of every kind of sums.

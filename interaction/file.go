@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // pairsKind is that of sums.

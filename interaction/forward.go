@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // collinear: what is left of a pair's direction beside the columns before it, relative to

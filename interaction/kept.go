@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // kept is a sample of the rows: those whose numbers have small hashes, in order. So much is

@@ -3,7 +3,7 @@ package interaction
 import (
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // leaves is r less what the fit explains of it.

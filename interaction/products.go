@@ -1,6 +1,6 @@
 package interaction
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // Polynomials of single columns in the exact products are of these degrees: as high as the
 // number of columns allows, and above that of the pairs. Of columns that correlate, a product

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/sumstest"
+	"github.com/pho-go/pho/decompose/sumstest"
 )
 
 // sampled scans rows with the numbers given: numbers (NaN among them), levels and weights.

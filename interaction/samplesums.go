@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // sampleKind is the kind of a Sample as sums.

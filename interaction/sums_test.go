@@ -14,8 +14,8 @@ import (
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/sumstest"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/decompose/sumstest"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // partsKept is a visitor that keeps all parts.

@@ -1,6 +1,6 @@
 package interaction
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // cells is the size of a pair's table: bins of the first column times bins of the second,
 // each with one for missing values.

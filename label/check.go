@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // Known is what labels may speak of. nil fields are not checked.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // valueScan counts the distinct values of columns: a decompose.SummingScanner that makes no blocks, and its

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/sumstest"
+	"github.com/pho-go/pho/decompose/sumstest"
 )
 
 // counted is what a scan sees of rows i of a column of few values, one of many, and one of texts.

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // basis is the matrix W = D^-1 U P (n x q) of alpha = W b. P takes coordinates, penalised ones

@@ -3,7 +3,7 @@ package penalty
 import (
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // factorize sets L of each group and Y for the roots at hand, and adds up log|A_f|.

@@ -3,8 +3,8 @@ package penalty
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // No row has entries in two groups of eliminated columns, so that sums of products about 0 have zeros

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // coordinate is that of column i of penalty j's block: eliminated ones come first.

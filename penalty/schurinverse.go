@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // With D the inverse of A_f, zero for the columns left, and N = [P; -I], all in the problem's

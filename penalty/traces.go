@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // scaledRoot returns sqrt(lambda_j) root_j in the coordinates of the overlaps:

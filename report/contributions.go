@@ -13,7 +13,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/decimal"
+	"github.com/pho-go/pho/internal/base/decimal"
 )
 
 // Contributions writes contributions.csv in the last pass of a decomposition, as one of its

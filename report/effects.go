@@ -13,7 +13,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // Effect is one term's centred contribution on a grid of its features, on the

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // examplesKind is that of keeping.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/sumstest"
+	"github.com/pho-go/pho/decompose/sumstest"
 )
 
 // chunked are n rows in chunks of 150, each with codes of its own for the levels of a

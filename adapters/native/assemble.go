@@ -9,7 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // newModel copies the trained network, in the response's units: y = shift + scale

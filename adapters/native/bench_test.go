@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // benchTable has ten features on 10,000 rows.

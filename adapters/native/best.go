@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // epochZero evaluates what training begins from, with the towers' heads at 0, and keeps

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // checkpoint is all that training needs to go on as if it had not stopped.

@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/adapters/native/internal/rows"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // dataset is rows ready for training: everything that the network reads, and the response

@@ -15,7 +15,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // arm is a configuration whose gradients are checked.

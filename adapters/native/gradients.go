@@ -4,8 +4,8 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // replica is what a worker takes a block of rows through: the shared parameters with

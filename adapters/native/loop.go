@@ -11,8 +11,8 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // trainer is training under way.

@@ -7,7 +7,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Train fits the configured model to the rows of src, which it reads once into

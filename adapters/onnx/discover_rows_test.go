@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/decompose/decomposetest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // What is additive is found through axes that hold the rows several times, and beside an

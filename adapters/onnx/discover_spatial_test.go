@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/decompose/decomposetest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Linear operators on images and signals are seen through: linear terms have the

@@ -10,7 +10,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // What a program reacts to can be told from its type.

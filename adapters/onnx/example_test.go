@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // A network is loaded, and any of its tensors evaluated on a block of rows.

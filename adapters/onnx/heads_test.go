@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // headModel is x [N,2] -> u [N,1] -> y, by lines "y = Add(u, 0.5)". Numbers are

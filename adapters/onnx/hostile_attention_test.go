@@ -8,7 +8,7 @@ import (
 
 	onnx "github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Files that lie about heads, caches, masks and rows are refused, by a message that says

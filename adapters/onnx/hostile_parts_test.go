@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Metadata that say untrue things of parts are refused, or harmless.

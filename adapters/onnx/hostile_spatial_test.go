@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Spatial operators and signals that lie about sizes, or mix rows, are refused with a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Ensembles that are none: the error names the node, the tree and what in it.

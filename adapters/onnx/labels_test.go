@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // labelled is a network whose metadata have the given entries of labels.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // A tensor whose batch axis holds each row several times says so.

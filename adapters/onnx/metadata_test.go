@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // TestResponse: what is written is read back; what makes no sense is refused.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // Shared is an Evaluator that shares the rows of a call among goroutines, where they take long

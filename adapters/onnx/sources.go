@@ -1,6 +1,6 @@
 package onnx
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // source is where a number of one row comes from: element index of tensor want[tensor].
 type source struct{ tensor, index int }

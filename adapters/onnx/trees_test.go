@@ -18,7 +18,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // shape is a predictor in a line: head, terms, "deep" if there is a deep part.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // Parse reads one formula:

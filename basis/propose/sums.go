@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // sumsKind is the kind of a scan as sums.

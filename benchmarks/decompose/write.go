@@ -9,7 +9,7 @@ import (
 
 	"github.com/pho-go/pho/benchmarks/internal/tocsv"
 	"github.com/pho-go/pho/data/parquet"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // inputs is the number of columns x0, x1, ... of the data.

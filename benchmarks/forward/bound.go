@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // work is what a network has to do for a row.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // settings of a run of this program.

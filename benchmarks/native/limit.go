@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // shape is a network: groups of layers side by side, the sizes of each from inputs to

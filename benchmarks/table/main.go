@@ -27,7 +27,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 func main() {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pho-go/pho/internal/plan"
+	"github.com/pho-go/pho/internal/app/plan"
 )
 
 // accumulateFlags are the flags of pho accumulate.

@@ -10,8 +10,8 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // The flag that helps follows the words of the library, however they are wrapped.

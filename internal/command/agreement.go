@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/report"
 )
 

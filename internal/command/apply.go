@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/report"
 )
 

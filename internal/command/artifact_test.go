@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // Results that are damaged or of another kind are refused by what is wrong with

@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Networks that cannot be read or run are refused by inspect and by decompose.

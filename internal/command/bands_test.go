@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // TestBands: --bands and --cluster decide what standard errors are, in effects.csv, in the

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // trainedPair writes a network, 2 x[0] - x[1], and rows of the columns it was trained on

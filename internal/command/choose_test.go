@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // TestChosenTerms: a network without structure is decomposed without a formula; what was

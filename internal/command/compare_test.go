@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/compare"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // periods are two results of one network on the rows of two periods, with their rows.

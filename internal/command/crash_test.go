@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // A command that is killed at any moment leaves the earlier result or the new one,

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // Every network that PyTorch exported is decomposed, the parts sum to the

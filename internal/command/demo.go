@@ -16,7 +16,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // demoNetworks were trained without any identifiability constraint and exported

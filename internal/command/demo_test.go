@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // The demo finds the functions behind its data, says where the reports lie, and

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // TestEtaIsONNXRuntimes: eta is what ONNX Runtime computes on the rows (golden cases of

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/report"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // adapted.onnx opens as the network that it was made of: the same contributions and, written

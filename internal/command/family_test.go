@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // TestShapedFamilies: what train fits with a family, decompose judges with it, its

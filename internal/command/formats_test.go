@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/parquet"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // Contributions as Parquet have the numbers of those as CSV, and Parquet files are

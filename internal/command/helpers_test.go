@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // outcome is what a call of the command left behind.

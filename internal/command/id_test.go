@@ -10,7 +10,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/parquet"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // namedRows are rows whose first column is an id, of which some cells need quotes, and all of

@@ -14,7 +14,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 func newInspect(s streams) *cobra.Command {

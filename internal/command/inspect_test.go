@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // The summary of the file stands once, above the structure; the last line is a command in

@@ -3,7 +3,7 @@ package command
 import (
 	"strconv"
 
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // interactions reads --interactions.

@@ -12,7 +12,7 @@ import (
 	"github.com/pho-go/pho"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // remainderOf reads what a result says of its first predictor's remainder.

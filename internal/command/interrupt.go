@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // patience is how long an interrupted command may take to end by itself: less than

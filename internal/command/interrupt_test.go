@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // TestMain lets the test binary stand for the command in tests that need a

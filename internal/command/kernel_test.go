@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // A machine without the plan's kernels refuses; told to go on, it comes to results that agree,

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/label"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pho-go/pho"
 	"github.com/pho-go/pho/data/files"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // Package pho and the command write the same result, but for who wrote it, and read each

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/store"
+	"github.com/pho-go/pho/internal/app/store"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // Exit codes of the contract.

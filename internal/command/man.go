@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // newMan writes manual pages: for those who package the command, so it is hidden.

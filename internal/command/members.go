@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // fileMembers is the file of a folder of networks that train writes: how they came about.

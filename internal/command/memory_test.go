@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // estimateFactor bounds how far the estimate lies above what a run takes. It is a

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/plan"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 func newMerge(s streams) *cobra.Command {

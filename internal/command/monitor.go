@@ -13,7 +13,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/drift"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // monitorFlags are the flags of pho monitor.

@@ -15,9 +15,9 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/drift"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // monitored is a decomposition with what is needed to add rows to a state.

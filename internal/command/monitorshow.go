@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/drift"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/report"
 )
 

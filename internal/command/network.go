@@ -6,8 +6,8 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // networkFlags say how to read the structure of a network.

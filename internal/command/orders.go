@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // writeOrders prints the shares of main effects, interactions of two columns, and so on,

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // Both variants of PHONAM on networks that PyTorch exported, labelled in the result,

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // shards runs a decomposition as a plan of so many shards in temp: shards in a random order, merged in a

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // Checkpoints after every chunk change nothing, a pass that is killed at any moment goes on, and what is there is left.

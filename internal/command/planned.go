@@ -11,10 +11,10 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // planned is a plan that is worked on: its networks are read.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/plan"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // unplanned are the flags of decompose that a plan does not have: of one machine and its

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
-	"github.com/pho-go/pho/internal/plan"
+	"github.com/pho-go/pho/internal/app/plan"
 )
 
 // planRows are the rows of one shard of a plan, of none until it is known which these are.

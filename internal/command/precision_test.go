@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // In float32 the network is the same to 1e-4, the artifact says so, and apply follows

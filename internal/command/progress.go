@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // progress reports on stderr: a line that rewrites itself on a terminal, lines

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // A range means columns by their order in the data; the result keeps the columns, so that rows

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pho-go/pho/compare"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/report"
 )
 

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // What every release wrote lies under testdata/formats/VERSION, which says how it was

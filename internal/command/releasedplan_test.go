@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // TestReleasedPlans: plans of each release are worked on, with what is recorded in them.

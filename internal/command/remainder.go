@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // summaryPairs is how many pairs of columns a summary lists.

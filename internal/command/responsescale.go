@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/report"
 )
 

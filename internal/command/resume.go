@@ -12,10 +12,10 @@ import (
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/revision"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // resumeMark ends the name of the directory, beside the result's, that keeps what a decomposition

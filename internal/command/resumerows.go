@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/report"
 )
 

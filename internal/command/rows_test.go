@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // The ways to name rows give the same result: one file, parts by a quoted glob or

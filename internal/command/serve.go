@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/revision"
 	"github.com/pho-go/pho/serve"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/internal/base/revision"
 	"github.com/pho-go/pho/serve"
 	"github.com/pho-go/pho/serve/online"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // settled says what was decided for the user: family, events, terms. added are those of

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // solveFlags are the flags of pho solve.

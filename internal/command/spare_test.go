@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // No output takes the place of what the command reads or needs, by whatever name:

@@ -20,9 +20,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/store"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/store"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // planDocument is the file that makes a folder a plan.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/plan"
+	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // checkpointMark ends the name of a part's checkpoint.

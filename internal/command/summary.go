@@ -10,7 +10,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of

@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/data/npy"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // tensorInput is an input of a network that a NumPy file fills: NAME=@FILE.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/data/parquet"
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // writeArray writes an array of float64 in NumPy's format.

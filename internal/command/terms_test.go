@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // TestHierarchicalTermsOfFiles: from files, interactions are hierarchical, apply repeats them,

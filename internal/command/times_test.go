@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // timesRows has times of which some are censored, amounts of which some are 0, and counts

@@ -14,7 +14,7 @@ import (
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // Files of a directory that train writes.

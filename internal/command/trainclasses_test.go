@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // flowers writes rows of three classes by their names and by numbers that are not places.

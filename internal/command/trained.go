@@ -15,9 +15,9 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/revision"
-	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // trained is a network, how it came about, and its file.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // textRows writes trainingRows with the response b as no and yes.

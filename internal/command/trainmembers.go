@@ -18,7 +18,7 @@ import (
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // maxMembers bounds the networks of a folder.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pho-go/pho/internal/spelling"
+	"github.com/pho-go/pho/internal/base/spelling"
 )
 
 // insteadOf says what there is in place of a flag that people may expect; "" for others.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // Calls that are wrong whatever the files hold: status 2, what is wrong, what

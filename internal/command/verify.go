@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 func newVerify(s streams) *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
 // An edit is refused by all that read a result, until it is signed; what cannot be

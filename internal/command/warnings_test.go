@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/onnxpb"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // What is no error but must be known reaches standard error, the artifact and the

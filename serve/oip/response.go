@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/pho-go/pho/internal/decimal"
+	"github.com/pho-go/pho/internal/base/decimal"
 )
 
 // Response is an answer with tensors of float64.

@@ -88,7 +88,7 @@ func checkTag(ctx context.Context, root, version string) error {
 	}
 	for tag := range strings.FieldsSeq(tags) {
 		if tag != "v"+version {
-			return fmt.Errorf("the commit is tagged %s, but pho --version says %s: change it in internal/revision/release.go, or the tag", tag, version)
+			return fmt.Errorf("the commit is tagged %s, but pho --version says %s: change it in internal/base/revision/release.go, or the tag", tag, version)
 		}
 	}
 	return nil

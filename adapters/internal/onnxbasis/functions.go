@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // piecewise evaluates polynomials times c. The functions themselves are written once, for

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // tiny is less than any difference of two levels, and more than 0 in float32 too, in which

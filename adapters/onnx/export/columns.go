@@ -9,7 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // columns are the data columns that terms read: elements of the network's inputs, or

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden/*.onnx and rows.json anew; run ort.py there afterwards")

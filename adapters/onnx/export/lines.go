@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // linesOf are terms that are linear in elements of one input.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/export"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // hidden is a term that does not say what it computes.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // A file larger than the format holds is refused.

@@ -9,7 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // terms computes the terms of p as the outputs, in type kind. Terms with a basis of their own

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // tensor is the name that the file has for a tensor of the network. One that is computed

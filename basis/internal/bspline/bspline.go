@@ -9,7 +9,7 @@ import (
 	"sort"
 
 	"github.com/pho-go/pho/basis/internal/knot"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // MaxDegree bounds the degree of the splines.

@@ -1,6 +1,6 @@
 package cubic
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // rows evaluate many rows at a time. At x between knots j and j + 1, which are h apart, a row is
 //

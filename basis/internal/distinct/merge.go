@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // Merge adds the points of other rows, collected under the same limit. What is kept, and its counts, are those

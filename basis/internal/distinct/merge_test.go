@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pho-go/pho/internal/wire"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // TestMerge: values of pieces, written, read and merged in any order, are those of all rows: beyond the limit, below it, and

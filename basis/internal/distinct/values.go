@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // MaxValues bounds the distinct values kept for quantiles (8 bytes each, twice

@@ -2,7 +2,7 @@ package thinplate
 
 import (
 	"github.com/pho-go/pho/basis/internal/knot"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // piecewise holds functions of one variable that are polynomials between breaks

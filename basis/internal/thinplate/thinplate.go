@@ -7,7 +7,7 @@ package thinplate
 import (
 	"slices"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // MaxPoints bounds the points that a basis is made from, as in mgcv. Time and memory of

@@ -4,8 +4,8 @@ package main
 
 import (
 	"github.com/pho-go/pho/cloud"
+	"github.com/pho-go/pho/internal/app/store"
 	"github.com/pho-go/pho/internal/command"
-	"github.com/pho-go/pho/internal/store"
 )
 
 func main() { command.MainWith(cloud.New(store.Disk{}, nil)) }

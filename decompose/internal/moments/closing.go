@@ -3,7 +3,7 @@ package moments
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Moments closes the chunk and returns what it holds, centred; it shares nothing

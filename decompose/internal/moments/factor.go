@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/householder"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/householder"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // factored lists the columns of bases in any predictor: those of a factor. It is

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/internal/householder"
+	"github.com/pho-go/pho/internal/base/householder"
 )
 
 // stack gathers the rows [1, x, r] of a chunk, panelRows at a time, into their

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/dyadic"
+	"github.com/pho-go/pho/internal/base/dyadic"
 )
 
 // The format, little endian throughout:

@@ -1,6 +1,6 @@
 package moments
 
-import "github.com/pho-go/pho/internal/wire"
+import "github.com/pho-go/pho/internal/base/wire"
 
 // AppendTo appends s to b: the sums, to the bit.
 func (s *Scatter) AppendTo(b []byte) []byte {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pho-go/pho/internal/dyadic"
+	"github.com/pho-go/pho/internal/base/dyadic"
 )
 
 // Sum holds moments by chunks of rows, added in a binary tree over chunk numbers
-// (internal/dyadic): neither the order in which chunks and shards come nor their grouping
+// (internal/base/dyadic): neither the order in which chunks and shards come nor their grouping
 // changes a byte. There may be gaps until the sum is used.
 type Sum struct {
 	layout Layout

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Hierarchy splits the function X b of a predictor's raw columns into terms that are each

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/linalg"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // width is the number of constrained columns, those of zeros for kept blocks included.

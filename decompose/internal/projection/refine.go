@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/householder"
+	"github.com/pho-go/pho/internal/base/householder"
 	"github.com/pho-go/pho/penalty"
 )
 

@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/examples/paper/internal/experiment"
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 func main() {

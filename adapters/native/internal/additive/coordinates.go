@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // standardise finds mean and standard deviation of the columns, constraints absorbed.

@@ -3,7 +3,7 @@ package likelihood
 import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Loss evaluates negative log-likelihoods and their gradients, with dispersion 1.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Networks side by side have nothing to do with each other between what they read and their

@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // complement projects on the orthogonal complement of a batch's structured columns,

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/householder"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/householder"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Training with online orthogonalization projects the deep part zeta in each batch. A row

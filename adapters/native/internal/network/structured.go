@@ -2,7 +2,7 @@ package network
 
 import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Structured is X beta, X being columns of a formula: n x p numbers, row by row, for no

@@ -2,7 +2,7 @@ package network
 
 import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Batch is what the network reads of N rows.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Tower is a part of the network with a last hidden layer U and linear heads on it: the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Function is an activation function.

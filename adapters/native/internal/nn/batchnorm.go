@@ -3,7 +3,7 @@ package nn
 import (
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // BatchNorm is y = scale (x - mean)/sqrt(variance + Eps) + shift by column

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // layerCase is a layer with one choice of its options.

@@ -1,6 +1,6 @@
 package nn
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // Chain applies layers one after another; without any it is the identity on
 // Width columns.

@@ -1,6 +1,6 @@
 package nn
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // Deferred lists what backward passes in mode Defer have still to do. blocks are replicas of
 // one layer that took a block of rows each, in the order of the rows. Each function adds to

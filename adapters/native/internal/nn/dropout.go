@@ -1,6 +1,6 @@
 package nn
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // Dropout sets each run of Run neighbouring elements of a row to 0 with
 // probability P in training and divides the others by 1 - P (Srivastava et al.

@@ -3,7 +3,7 @@ package nn
 import (
 	"math/rand/v2"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Embedding gives each level of a factor a row of Width numbers.

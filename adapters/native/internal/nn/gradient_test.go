@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // values are n normal numbers that both precisions hold exactly.

@@ -1,6 +1,6 @@
 package nn
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // Group is group g of layer l, of so many groups, as a layer by itself: it shares the
 // parameters of the group. beside is another group of l that goes backward at another time, or

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // TestGroups: the groups of a layer, forward in order and backward in the opposite one, give

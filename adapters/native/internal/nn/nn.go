@@ -10,8 +10,8 @@ package nn
 import (
 	"sync"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // Layer maps n rows of In columns to n rows of Out columns. Both lie column by column: n

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 func normals(rng *rand.Rand, n int) []float64 {

@@ -3,8 +3,8 @@ package nn
 import (
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/taskpool"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // Method names an optimiser.

@@ -1,6 +1,6 @@
 package nn
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // RowTensor writes the row-wise tensor product of p columns a and q columns b of n rows:
 // column j q + k of dst is a_j b_k. It is the bivariate term of two feature networks

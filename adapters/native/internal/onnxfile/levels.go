@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // onehot is 1 where the column is the level, else 0: N x levels. Levels of text are

@@ -12,7 +12,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Model is what is written.

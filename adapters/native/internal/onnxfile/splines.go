@@ -6,7 +6,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/internal/onnxbasis"
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // spline writes the columns of a smooth of one column, N x d.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/native/internal/network"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // features writes the last hidden layers of all feature networks: the bases of learned

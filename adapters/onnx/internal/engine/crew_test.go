@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // crew is three who do the last part first, and count what they are called for.

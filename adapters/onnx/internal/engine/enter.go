@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Enter rounds numbers to type t on their way into a tensor: dst[i*stride] is src[i], and

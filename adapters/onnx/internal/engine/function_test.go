@@ -9,7 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/adapters/onnx/internal/structure"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // evaluated is what a network of graphtest.Model makes of one row.

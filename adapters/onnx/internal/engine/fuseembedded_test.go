@@ -9,7 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // embedder builds graphs of numbers x (n x 6) and codes (n x 3, from -5 to 4) with embeddings.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // indexSeeds reach operators that pick, place, order, select and accumulate, work on bits

@@ -12,8 +12,8 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // onUnits computes in float32 with the products that split takes, and counts them.

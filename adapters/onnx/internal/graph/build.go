@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 const (

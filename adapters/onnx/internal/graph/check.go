@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // checker infers every value's type and shape in topological order, following

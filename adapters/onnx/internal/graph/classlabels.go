@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // classLabels are the lists of classes that a file names: what classifiers and ZipMaps of

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // decodeTensor reads a constant. what names it in errors ("initializer %q").

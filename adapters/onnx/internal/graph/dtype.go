@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // DType is the type of a tensor's elements, one that operators compute with.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // function is one that the model defines.

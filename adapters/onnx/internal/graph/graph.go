@@ -6,7 +6,7 @@ package graph
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.

@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/pho-go/pho/internal/onnxpb"
+import "github.com/pho-go/pho/internal/base/onnxpb"
 
 // Origin is what a file says of itself, whatever of it the outputs need.
 type Origin struct {

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // Limits bound what a file may ask for; 0: the default.

@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // fileNode is what a node is in the file, and what of it is not in Node.

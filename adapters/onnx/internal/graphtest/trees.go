@@ -1,6 +1,6 @@
 package graphtest
 
-import "github.com/pho-go/pho/internal/onnxpb"
+import "github.com/pho-go/pho/internal/base/onnxpb"
 
 // Trees are the attributes of an ensemble of trees in the making.
 type Trees struct {

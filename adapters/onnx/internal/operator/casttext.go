@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // writeNumbers casts numbers to text, as ONNX Runtime writes them: 8 digits.

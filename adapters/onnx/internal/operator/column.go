@@ -2,7 +2,7 @@ package operator
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Column is what the engine resolves a Gemm to that multiplies one column of its first input, where

@@ -2,7 +2,7 @@ package operator
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Crew is goroutines that compute parts of one step at once: Each calls f(0) to f(n-1) and returns

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // einsumOps are sums of products of tensors by labelled axes.

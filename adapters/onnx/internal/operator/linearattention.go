@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // linearAttentionOps keep a matrix of each head, to which every position adds.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // whereRule chooses by a constant condition; otherwise all three inputs enter.

@@ -2,7 +2,7 @@ package operator
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Split prepares k x n weights, or n x k if trans, for matrix units (kernel.PackSplit); nil where

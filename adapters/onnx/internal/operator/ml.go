@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // mlOps are the few operators of ai.onnx.ml that regressions and scaled networks

@@ -2,7 +2,7 @@ package operator
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // picks says which element of the input every element of the output copies: along axis i

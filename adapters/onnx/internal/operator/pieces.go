@@ -3,7 +3,7 @@ package operator
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/piecewise"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Pieces is what the engine resolves the first of several nodes to that make piecewise linear

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // recurrentOps step along a sequence and carry a state. Rows are sequences of their own.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // The inputs of DynamicQuantizeLSTM after the LSTM's: scales and zero points of W and R.

@@ -1,6 +1,6 @@
 package operator
 
-import "github.com/pho-go/pho/internal/kernel"
+import "github.com/pho-go/pho/internal/base/kernel"
 
 // step moves state and memory of all rows over step t, which is step at of the chunk.
 func (c *cell[T]) step(s *sequences[T], at, t int) {

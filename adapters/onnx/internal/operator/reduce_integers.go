@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // wholeReduction is a reduction of whole numbers, which wrap around in their type; end

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // reverseOps turn the beginnings of sequences round.

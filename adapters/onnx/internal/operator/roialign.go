@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // roiOps cut regions of interest out of images.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // scatterOps copy a tensor and put updates at positions that another one holds, one

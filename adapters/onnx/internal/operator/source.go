@@ -2,7 +2,7 @@ package operator
 
 import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Source is what a step's first operand is to hold, where it is not there yet: the numbers

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/tree"
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // treeClasses is what a classifier has beside its trees.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // Layer is y = a(xW + b), where a multiplies numbers below 0 by Below.

@@ -3,7 +3,7 @@ package piecewise
 import (
 	"slices"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // bucketsPerPiece and fewPieces bound the search for a piece: a bucket holds one end of a piece or none,

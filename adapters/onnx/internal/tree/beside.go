@@ -3,7 +3,7 @@ package tree
 import (
 	"math"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/base/kernel"
 )
 
 // stretch are trees that follow each other and add to one target, or each to several.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/base/revision"
 )
 
 // provenance says how files came about.

@@ -1,0 +1,125 @@
+// Package resultdir writes and reads the directory of a decomposition: what it is
+// (decomposition.json, moments.bin) and what people read of it (effects.csv,
+// report.html). Contributions and run.json are the command's.
+package resultdir
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/report"
+)
+
+// The files of the directory.
+const (
+	Decomposition = "decomposition.json"
+	Moments       = "moments.bin"
+	Contributions = "contributions.csv"
+	Parquet       = "contributions.parquet" // in place of Contributions
+	Effects       = "effects.csv"
+	Report        = "report.html"
+	Run           = "run.json"
+	Adapted       = "adapted.onnx" // on request: the network with the parts as outputs
+)
+
+// Files are the names of all of them: a directory that holds others is no result.
+func Files() durable.Files {
+	return durable.Files{Decomposition, Moments, Contributions, Parquet, Effects, Report, Run, Adapted}
+}
+
+// Write writes the decomposition, its moments, the effects and the report of r, which
+// was made with m, and reads back what is needed to apply it. Effects and report are
+// made meanwhile: they do not use the moments' hash, which writing them notes in r.
+func Write(ctx context.Context, dir *durable.Dir, m decompose.Model, r *decompose.Result) error {
+	reported := make(chan error, 1)
+	go func() { reported <- WriteReport(ctx, nil, dir.Path, m, r) }()
+	err := writeDecomposition(dir, r)
+	if other := <-reported; err == nil {
+		err = other
+	}
+	return err
+}
+
+// writeDecomposition writes the moments and the decomposition and reads both.
+func writeDecomposition(dir *durable.Dir, r *decompose.Result) error {
+	if err := durable.WriteFile(dir.Path(Moments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(dir.Path(Decomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
+		return err
+	}
+	if _, err := Read(dir.Path("")); err != nil {
+		return fmt.Errorf("the result cannot be read back and was not kept: %w", err)
+	}
+	return nil
+}
+
+// WriteReport writes the effects and the report, each in the place that path gives for
+// its name. u may be nil.
+func WriteReport(ctx context.Context, u *durable.Unfinished, path func(string) string, m decompose.Model, r *decompose.Result) error {
+	a, err := r.Applier(m)
+	if err != nil {
+		return err
+	}
+	effects, err := report.Effects(ctx, r, a)
+	if err != nil {
+		return err
+	}
+	if err := u.WriteFile(path(Effects), func(f *os.File) error { return report.WriteEffects(f, effects) }); err != nil {
+		return err
+	}
+	return u.WriteFile(path(Report), func(f *os.File) error { return report.Write(f, r, effects) })
+}
+
+// Read reads the decomposition in dir. One that is not as it was written is an error
+// that wraps decompose.ErrDigest.
+func Read(dir string) (*decompose.Result, error) {
+	doc, err := ReadFile(dir, Decomposition)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(dir, doc)
+}
+
+// Decode reads doc, the text of a decomposition.json, with the moments in dir.
+func Decode(dir string, doc []byte) (*decompose.Result, error) {
+	moments, err := open(dir, Moments)
+	if err != nil {
+		return nil, err
+	}
+	defer moments.Close()
+	r, err := decompose.Read(bytes.NewReader(doc), moments, basis.Decode)
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
+	}
+	return r, nil
+}
+
+// ReadFile is what the file of that name in dir holds.
+func ReadFile(dir, name string) ([]byte, error) {
+	f, err := open(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %s: %w", dir, name, durable.Reason(err))
+	}
+	return raw, nil
+}
+
+func open(dir, name string) (*os.File, error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a directory that decompose wrote: %s: %w", dir, name, durable.Reason(err))
+	}
+	return f, nil
+}
