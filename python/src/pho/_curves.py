@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Optional, Union
+from typing import Optional, Union
 
+from ._result import Result
 from .errors import UsageError
-
-if TYPE_CHECKING:
-    from ._decomposition import Decomposition
 
 Place = Union[float, str]
 
@@ -43,7 +41,7 @@ class Curve:
     before: list[tuple[Place, float]] = field(default_factory=list)
 
 
-def of(d: "Decomposition", predictor: str) -> dict[str, Curve]:
+def of(d: Result, predictor: str) -> dict[str, Curve]:
     """The curves of a predictor's terms, by term, in order; without terms of more columns."""
     terms = next(p["terms"] for p in d.artifact["predictors"] if p["name"] == predictor)
     factors = {t["name"] for t in terms if t["kind"] in ("factor", "random")}
@@ -62,7 +60,7 @@ def of(d: "Decomposition", predictor: str) -> dict[str, Curve]:
     return {t["name"]: curves[t["name"]] for t in terms if t["name"] in curves}
 
 
-def one(d: "Decomposition", term: str, predictor: Optional[str]) -> Curve:
+def one(d: Result, term: str, predictor: Optional[str]) -> Curve:
     """The curve of a term: of that predictor, or of the first that has it."""
     known: list[str] = []
     for name in d.predictors if predictor is None else [predictor]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from . import _curves, _plot, _rows, _tables
 from ._need import need
+from ._result import Result
 from .errors import Error, UsageError
 
-if TYPE_CHECKING:
-    from ._decomposition import Decomposition
 
-
-def explanation(d: "Decomposition", rows: Optional[_rows.Rows], predictor: Optional[str], response: Any) -> Any:
+def explanation(d: Result, rows: Optional[_rows.Rows], predictor: Optional[str], response: Any) -> Any:
     """See Decomposition.to_interpret."""
     need("interpret", "for this")
     try:  # a private place, tested with the versions that the tests pin
@@ -29,7 +27,7 @@ def explanation(d: "Decomposition", rows: Optional[_rows.Rows], predictor: Optio
 _TYPES = {"curve": "continuous", "levels": "nominal", "surface": "interaction"}
 
 
-def _global(d: "Decomposition", predictor: dict[str, Any], kind: Any) -> Any:
+def _global(d: Result, predictor: dict[str, Any], kind: Any) -> Any:
     import pandas
 
     curves = _curves.of(d, predictor["name"])
@@ -59,7 +57,7 @@ def _global(d: "Decomposition", predictor: dict[str, Any], kind: Any) -> Any:
     return kind("global", inside, feature_names=names, feature_types=types, name=f"pho: {predictor['name']}", selector=selector)
 
 
-def _importances(d: "Decomposition", predictor: dict[str, Any], names: Sequence[str]) -> list[float]:
+def _importances(d: Result, predictor: dict[str, Any], names: Sequence[str]) -> list[float]:
     """Mean absolute contributions; without contributions standard deviations, which rank alike."""
     try:
         table = d.contributions
@@ -126,7 +124,7 @@ def _density(c: _curves.Curve, names: list[Any], histograms: dict[str, Any]) -> 
     return {"names": [low + (high - low) * i / len(counts) for i in range(len(counts) + 1)], "scores": counts}
 
 
-def _local(d: "Decomposition", predictor: dict[str, Any], rows: _rows.Rows, response: Any, kind: Any) -> Any:
+def _local(d: Result, predictor: dict[str, Any], rows: _rows.Rows, response: Any, kind: Any) -> Any:
     import numpy
     import pandas
 

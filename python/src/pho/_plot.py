@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from . import _curves, _labels
 from ._need import need
-
-if TYPE_CHECKING:
-    from ._decomposition import Decomposition
+from ._result import Result
 
 
-def draw(d: "Decomposition", term: str, predictor: Optional[str], ax: Any) -> Any:
+def draw(d: Result, term: str, predictor: Optional[str], ax: Any) -> Any:
     """See Decomposition.plot."""
     plt = need("matplotlib.pyplot", "to plot", "matplotlib")
     curve = _curves.one(d, term, predictor)

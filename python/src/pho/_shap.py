@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from . import _rows, _tables
 from ._need import need
-
-if TYPE_CHECKING:
-    from ._decomposition import Decomposition
+from ._result import Result
 
 # What plots write before "= unstructured", where the value of a column stands elsewhere.
 _ALL = "all columns"
 
 
-def explanation(d: "Decomposition", rows: Optional[_rows.Rows], predictor: Optional[str]) -> Any:
+def explanation(d: Result, rows: Optional[_rows.Rows], predictor: Optional[str]) -> Any:
     """See Decomposition.to_shap."""
     shap = need("shap", "for this")
     import numpy
