@@ -158,9 +158,11 @@ check-modules:
 
 # The marked blocks of README.md and of the pages in docs/ are run, and links followed: those of
 # shell and Go, where RSCRIPT has mgcv those of R, and with PYTHON=... those of Python;
-# UPDATE=1 writes what they print into the pages, PAGE=docs/start.md is one page alone.
+# UPDATE=1 writes what they print into the pages, PAGE=docs/start.md is one page alone. The
+# README's first commands run in a clone of HEAD.
 given = $(if $(filter command line environment,$(origin $(1))),$($(1)))
 check-docs:
+	@bash .ci/readme.sh
 	@cd tools && $(GO) run ./checkdocs -root .. -python '$(call given,PYTHON)' -r '$(RSCRIPT)' $(if $(PAGE),-page '$(PAGE)') $(if $(UPDATE),-update)
 
 # The site from docs/ in site/: open site/index.html. Needs Python 3.11 with what

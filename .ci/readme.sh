@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# readme.sh: the commands that README.md begins with, in a fresh clone: it is cloned, its first
+# command runs, its second is the tests, which make check runs by itself.
+set -euo pipefail
+export GOWORK=off
+root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+mapfile -t commands < <(awk '/^```/ { if (inside) exit; inside = 1; next } inside { sub(/ *#.*/, ""); print }' "$root/README.md")
+[[ ${#commands[@]} = 3 && ${commands[0]} = "git clone "*" && cd pho" && ${commands[2]} = "make test" ]] || {
+	printf 'readme: README.md is to begin with a clone, one command that runs the main job, and make test; it has\n'
+	printf '  %s\n' "${commands[@]}"
+	exit 1
+}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+git clone -q "$root" "$dir/pho"
+cd "$dir/pho"
+bash -ec "${commands[1]}" >"$dir/said" || { cat "$dir/said"; echo "readme: FAILED: ${commands[1]}"; exit 1; }
+[ -s pho-demo/nam/report.html ] || { echo "readme: ${commands[1]} left no pho-demo/nam/report.html"; exit 1; }
+echo "readme: ${commands[1]}: ran in a fresh clone"
