@@ -154,28 +154,3 @@ func hasOutput(f *ast.File, fn *ast.FuncDecl) bool {
 	}
 	return false
 }
-
-// The files that CONTRIBUTING.md sends a newcomer to are there; those after a + are not
-// yet.
-func TestPlacesOfChanges(t *testing.T) {
-	text, err := os.ReadFile("CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "## Where does a change belong")
-	section, _, _ = strings.Cut(section, "\n## ")
-	pieces, places := strings.Split(section, "`"), 0
-	for i := 1; i < len(pieces); i += 2 {
-		if !strings.Contains(pieces[i], "/") {
-			continue
-		}
-		places++
-		_, err := os.Stat(pieces[i])
-		if isNew := strings.HasSuffix(pieces[i-1], "+ "); isNew != (err != nil) {
-			t.Errorf("CONTRIBUTING.md: %s is to be there: %v, and is: %v", pieces[i], !isNew, err == nil)
-		}
-	}
-	if places < 20 {
-		t.Errorf("CONTRIBUTING.md names %d places of ten changes", places)
-	}
-}
