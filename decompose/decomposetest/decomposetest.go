@@ -270,6 +270,20 @@ func Model(m decompose.Model, b *data.Batch, tolerance float64) error {
 	return errors.Join(f.errs...)
 }
 
+// BlackBox checks f, which reads these columns of b and has that many predictors: it is checked as the
+// Model that decompose.NewBlackBox makes of it (see Model).
+func BlackBox(f decompose.BlackBox, columns []string, predictors int, b *data.Batch) error {
+	var names []string
+	for k := range predictors {
+		names = append(names, fmt.Sprintf("eta%d", k+1))
+	}
+	m, err := decompose.NewBlackBox(f, columns, names...)
+	if err != nil {
+		return err
+	}
+	return Model(m, b, 0)
+}
+
 // checkSum adds up the parts the model claims and compares with its own output.
 func checkSum(f *faults, m decompose.Model, b *data.Batch, whole []output, tolerance float64) {
 	n := b.Rows()

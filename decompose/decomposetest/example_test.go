@@ -1,9 +1,11 @@
 package decomposetest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -59,4 +61,37 @@ func ExampleTerm() {
 	// term "x^2": row 2, column 0 is 4 in the batch and 0 alone: a row may depend on itself only
 	// term "x^2": row 1, column 0 changes with the rows before it
 	// term "x^2": row 2, column 0 changes with the rows before it
+}
+
+// distance is a black box: how far a row lies from a place; relative: from the first row of its batch.
+type distance struct{ relative bool }
+
+func (d distance) Eta(_ context.Context, dst *mat.Dense, b *data.Batch) error {
+	x, err := b.Numeric("x")
+	if err != nil {
+		return err
+	}
+	from := 1.0
+	if d.relative {
+		from = x[0]
+	}
+	for i, v := range x {
+		dst.Set(i, 0, math.Abs(v-from))
+	}
+	return nil
+}
+
+// A model without any structure has one method. What it says of a row may not depend on other rows.
+func ExampleBlackBox() {
+	b := data.NewBatch(3, 0)
+	if err := b.SetNumeric("x", []float64{1, 2, 4.5}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(decomposetest.BlackBox(distance{}, []string{"x"}, 1, b))
+	fmt.Println(decomposetest.BlackBox(distance{relative: true}, []string{"x"}, 1, b))
+	// Output:
+	// <nil>
+	// model: zeta, row 1, column 0 is 0 alone and 1 in the batch
+	// model: zeta, row 2, column 0 is 0 alone and 3.5 in the batch
+	// model: zeta, row 1, column 0 is 0 without the rows before it and 1 in the batch
 }
