@@ -10,6 +10,14 @@
 //	err = d.Write(ctx, "result")
 //	for parts, err := range d.Parts(ctx, more) { ... }
 //
+// What is decomposed is a network by its file, a network that somebody reads from elsewhere,
+// or any model. Two functions for each, one that begins with rows and one that begins with
+// a result:
+//
+//	Decompose       Read        the network's file
+//	DecomposeONNX   ReadONNX    its bytes, from an io.Reader
+//	DecomposeModel  ReadModel   a decompose.Model
+//
 // Rows are any data.Source: files (OpenRows), a data.Table in memory, one of your own.
 // The package holds no logic. What it puts together can be had one by one: adapters/onnx
 // opens networks, basis reads formulas, decompose splits any model and writes the
@@ -38,8 +46,8 @@ import (
 	"github.com/pho-go/pho/label"
 )
 
-// Options say what to decompose a network into. The zero value, and nil, take the
-// structure that the network itself has.
+// Options say what to decompose a network, or another model, into. The zero value, and nil,
+// take the structure that the model itself has.
 type Options struct {
 	// Formula adds terms to those of the network, as `y ~ x1 + s(x2, bs="ps", k=20)` or,
 	// without a response, `~ x1`: see package basis. A term that the network has too is
