@@ -66,7 +66,7 @@ func parcels(t *testing.T, n int) *data.Table {
 		zone[i] = []string{"home", "abroad", "island"}[i*i%7%3]
 	}
 	rows := data.NewTable(n)
-	err := errors.Join(rows.AddNumeric("weight", weight), rows.AddNumeric("distance", distance), rows.AddText("zone", zone), rows.AddNumeric("price", price))
+	err := errors.Join(rows.AddNumeric("weight", weight), rows.AddNumeric("distance", distance), rows.AddTexts("zone", zone), rows.AddNumeric("price", price))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestTypedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	unseen := data.NewTable(1)
-	if err := errors.Join(unseen.AddNumeric("weight", []float64{1}), unseen.AddNumeric("distance", []float64{1}), unseen.AddText("zone", []string{"moon"})); err != nil {
+	if err := errors.Join(unseen.AddNumeric("weight", []float64{1}), unseen.AddNumeric("distance", []float64{1}), unseen.AddTexts("zone", []string{"moon"})); err != nil {
 		t.Fatal(err)
 	}
 	if err := partsError(t, d, unseen); !errors.As(err, &level) || level.Level != "moon" {
