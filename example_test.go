@@ -10,6 +10,7 @@ import (
 
 	"github.com/pho-go/pho"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 )
 
 // A network that PyTorch trained (the first of `pho demo`: linear effects of ten columns
@@ -58,6 +59,63 @@ func Example() {
 	// row 0: the network says 14.458, the parts sum to 14.458
 	// row 1: the network says 4.253, the parts sum to 4.253
 	// row 2: the network says -1.170, the parts sum to -1.170
+}
+
+// A model that is Go code, and no network at all, is decomposed like one: the report is
+// written, and the result is read with the model, which no file holds.
+func ExampleDecomposeModel() {
+	ctx := context.Background()
+	rows := draw(1, 2000)
+	d, err := pho.DecomposeModel(ctx, plane{}, rows, &pho.Options{Formula: "~ s(x0) + x1"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "result")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := d.Write(ctx, dir); err != nil { // dir/report.html is for people
+		log.Fatal(err)
+	}
+	if d, err = pho.ReadModel(dir, plane{}); err != nil {
+		log.Fatal(err)
+	}
+	p := d.Result.Predictors[0]
+	for _, term := range p.Terms {
+		fmt.Printf("%s: standard deviation %.2f\n", term.Name, math.Sqrt(term.After.Variance))
+	}
+	fmt.Printf("left: %.0f %% of the variance, by %s\n", 100*p.Variance.Unstructured/p.Variance.Total, p.Remainder.Pairs[0].Term)
+	// Output:
+	// s(x0): standard deviation 0.64
+	// x1: standard deviation 1.98
+	// left: 5 % of the variance, by ti(x0, x1)
+}
+
+// plane is a function of two columns.
+type plane struct{}
+
+func (plane) Predictors() []string         { return []string{"height"} }
+func (plane) Columns() []string            { return []string{"x0", "x1"} }
+func (plane) Intercept(int) float64        { return 0 }
+func (plane) Blocks(int) []decompose.Block { return nil } // no terms of its own
+func (plane) Taps() map[string]int         { return nil } // and no learned bases
+
+func (plane) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	x0, err := b.Numeric("x0")
+	if err != nil {
+		return err
+	}
+	x1, err := b.Numeric("x1")
+	if err != nil {
+		return err
+	}
+	for i := range x0 {
+		height := math.Sin(x0[i]) + 2*x1[i] + 0.5*x0[i]*x1[i]
+		dst.Eta.Set(i, 0, height)  // what the model predicts
+		dst.Zeta.Set(i, 0, height) // all of it is deep: no term holds any
+	}
+	return ctx.Err()
 }
 
 // draw makes rows in memory; pho.OpenRows("rows.csv") reads them from files.

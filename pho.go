@@ -10,6 +10,14 @@
 //	err = d.Write(ctx, "result")
 //	for parts, err := range d.Parts(ctx, more) { ... }
 //
+// What is decomposed is a network by its file, a network that somebody reads from elsewhere,
+// or any model. Two functions for each, one that begins with rows and one that begins with
+// a result:
+//
+//	Decompose       Read        the network's file
+//	DecomposeONNX   ReadONNX    its bytes, from an io.Reader
+//	DecomposeModel  ReadModel   a decompose.Model
+//
 // Rows are any data.Source: files (OpenRows), a data.Table in memory, one of your own.
 // The package holds no logic. What it puts together can be had one by one: adapters/onnx
 // opens networks, basis reads formulas, decompose splits any model and writes the
@@ -26,25 +34,20 @@ import (
 	"iter"
 	"os"
 	"runtime"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/diagnostics"
-	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
-	"github.com/pho-go/pho/internal/base/revision"
 	"github.com/pho-go/pho/label"
-	"github.com/pho-go/pho/nam"
-	"github.com/pho-go/pho/report"
 )
 
-// Options say what to decompose a network into. The zero value, and nil, take the
-// structure that the network itself has.
+// Options say what to decompose a network, or another model, into. The zero value, and nil,
+// take the structure that the model itself has.
 type Options struct {
 	// Formula adds terms to those of the network, as `y ~ x1 + s(x2, bs="ps", k=20)` or,
 	// without a response, `~ x1`: see package basis. A term that the network has too is
@@ -107,24 +110,55 @@ func OpenRows(paths ...string) (files.Source, error) {
 	return files.Open(paths, &files.Options{Workers: runtime.GOMAXPROCS(0)})
 }
 
-// Decomposition is a network split over rows. It is safe for concurrent use.
+// Decomposition is a model split over rows. It is safe for concurrent use.
 type Decomposition struct {
 	// Result holds what was found: terms and their coefficients, variances, importance,
 	// warnings. It is not to be changed.
 	Result *decompose.Result
-	// Network is the network that Result is of.
+	// Network is the network that Result is of; nil: that is no ONNX file.
 	Network *onnx.Model
 	// Model has the predictors of Result: it is Network, or that with the predictors of
-	// classes made unique. What takes a model besides a result takes this.
+	// classes made unique, or the model that was given. What takes a model besides a
+	// result takes this.
 	Model decompose.Model
 
-	rounded []string // columns that terms see as the network does
-	export  bool     // Options.ExportONNX
+	file    *wiring.Network // that Network is of; nil: there is none
+	rounded []string        // columns that terms see as the model does
+	export  bool            // Options.ExportONNX
 }
 
 // Decompose splits the predictor of the network in an ONNX file over rows, which are
 // read a few times and must not change meanwhile.
 func Decompose(ctx context.Context, network string, rows data.Source, o *Options) (*Decomposition, error) {
+	n, err := wiring.Load(network, 0)
+	if err != nil {
+		return nil, err
+	}
+	return o.decompose(ctx, n, nil, rows)
+}
+
+// DecomposeONNX is Decompose for a network that is no file: network is read to its end, and
+// the bytes are kept. The result has their digest in place of a path: see ReadONNX. A
+// network whose tensors lie in further files is an error.
+func DecomposeONNX(ctx context.Context, network io.Reader, rows data.Source, o *Options) (*Decomposition, error) {
+	n, err := wiring.LoadFrom(network, 0)
+	if err != nil {
+		return nil, err
+	}
+	return o.decompose(ctx, n, nil, rows)
+}
+
+// DecomposeModel is Decompose for a model that is no ONNX file: Go code, a model behind a
+// connection. Columns are bound to it by its own names for them. Without terms of its own
+// (Blocks), and without a formula, terms of its columns are chosen, as of any black box.
+// Options.Inputs, Options.Reference and Options.ExportONNX are for networks: errors. The
+// result says that it is of a function: see ReadModel.
+func DecomposeModel(ctx context.Context, m decompose.Model, rows data.Source, o *Options) (*Decomposition, error) {
+	return o.decompose(ctx, nil, m, rows)
+}
+
+// decompose decomposes a network or, if that is nil, m.
+func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.Model, rows data.Source) (*Decomposition, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -132,50 +166,27 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	if err := wiring.CheckFormulas(formulas, settings); err != nil {
 		return nil, err
 	}
-	n, err := wiring.Load(network, 0)
-	if err != nil {
-		return nil, err
-	}
-	coded, err := wiring.Coded(wiring.FilesOf(rows), n.Graph)
-	if err != nil {
-		return nil, err
-	}
-	request := wiring.Request{
-		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
-		Drops: true, // perhaps: a source does not say
-		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
-		Labels: o.Labels,
-	}
-	ready, err := request.Ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if ready, _, err = request.AddPairs(ctx, ready); err != nil {
-		return nil, err
-	}
-	model, variant := ready.Model, nam.Default(ready.Model, settings.Method)
-	if variant != "" {
-		if model, _, err = nam.Prepare(ctx, model, ready.Rows, variant, &nam.Options{Decompose: settings}); err != nil {
+	seen := wiring.FilesOf(rows)
+	if n != nil {
+		var err error
+		if seen, err = wiring.Coded(seen, n.Graph); err != nil {
 			return nil, err
 		}
 	}
-	if err := ready.CheckLabels(model); err != nil {
-		return nil, err
-	}
-	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx), report.NewExamples(model.Columns()))
-	settings.Visitors = append(settings.Visitors, ready.Ranking()...)
-	r, err := decompose.Decompose(ctx, model, ready.Rows, settings)
+	steps := recipe.Recipe{Request: &wiring.Request{
+		Network: n, Model: m, Rows: seen, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
+		Drops: true, // perhaps: a source does not say
+		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
+		Labels: o.Labels,
+	}}
+	made, err := steps.Make(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if variant != "" {
-		r.PHONAM, ready.Notes = string(variant), append(ready.Notes, nam.NearCopies(r)...)
+	if n != nil {
+		n.Path = wiring.ReferenceOf(made.Result).Path // absolute, whatever directory the program goes to
 	}
-	r.CreatedBy = revision.Maker
-	if err := ready.Complete(r, "", wiring.Dropped(ready.Rows, ""), ""); err != nil {
-		return nil, err
-	}
-	return &Decomposition{r, ready.Graph, ready.Base, ready.Rounded(), o.ExportONNX}, nil
+	return &Decomposition{made.Result, made.Graph, made.Base, n, made.Rounded(), o.ExportONNX}, nil
 }
 
 // settings are the options of package decompose.
@@ -234,16 +245,16 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 // WriteONNX writes the network's file with an output for every term, the intercept, the
 // unstructured part and eta of every predictor: any ONNX runtime computes predictions and
 // contributions in one run. The network's graph and outputs stay as they are; see
-// adapters/onnx/export. The file that was decomposed must still be where it was.
+// adapters/onnx/export. A file that was decomposed must still be where it was. Of a model
+// that is no ONNX file it is an error.
 func (d *Decomposition) WriteONNX(w io.Writer) error {
-	ref := wiring.ReferenceOf(d.Result)
-	return wiring.Export(w, ref.Path, ref.SHA256, d.Network, d.Result)
+	return wiring.Export(w, d.file, d.Network, d.Result)
 }
 
 // Read reads a decomposition that Write or `pho decompose` wrote to dir, and opens its
 // network: the file at the recorded place, or one of the same name beside dir. Another
 // file than the one that was decomposed is an error, as is a damaged result
-// (decompose.ErrDigest).
+// (decompose.ErrDigest), and one whose model no file holds: see ReadONNX, ReadModel.
 func Read(dir string) (*Decomposition, error) {
 	r, err := resultdir.Read(dir)
 	if err != nil {
@@ -251,21 +262,63 @@ func Read(dir string) (*Decomposition, error) {
 	}
 	network, ref, err := wiring.Reopen(r, dir, "", 0, "")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
 	}
-	model, err := ref.Contrasted(network)
+	return opened(r, network, ref, &wiring.Network{Graph: network.Graph(), Path: ref.File, SHA256: ref.SHA256})
+}
+
+// ReadONNX is Read with the network, wherever it was when it was decomposed: network is
+// read to its end. Another one than the one that was decomposed is an error.
+func ReadONNX(dir string, network io.Reader) (*Decomposition, error) {
+	r, err := resultdir.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	ref.Path = ref.File
+	n, err := wiring.LoadFrom(network, 0)
+	if err != nil {
+		return nil, err
+	}
+	m, ref, err := wiring.ReopenAs(r, n)
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
+	}
+	return opened(r, m, ref, n)
+}
+
+// opened is the decomposition r of a network that was opened again.
+func opened(r *decompose.Result, m *onnx.Model, ref *wiring.Reference, n *wiring.Network) (*Decomposition, error) {
+	model, err := ref.Contrasted(m)
+	if err != nil {
+		return nil, err
+	}
+	ref.Path = n.Path
 	if r.Model, err = ref.In(""); err != nil {
 		return nil, err
 	}
-	return &Decomposition{r, network, model, ref.Rounded, false}, nil
+	n.Path = wiring.ReferenceOf(r).Path
+	return &Decomposition{r, m, model, n, ref.Rounded, false}, nil
+}
+
+// ReadModel is Read for a decomposition by DecomposeModel. m is the model that was
+// decomposed; a result knows no more of it than its columns, predictors and taps, and one
+// that differs in these is an error.
+func ReadModel(dir string, m decompose.Model) (*Decomposition, error) {
+	r, err := resultdir.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := wiring.CheckModel(r, m)
+	if err == nil {
+		_, err = r.Applier(m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
+	}
+	return &Decomposition{Result: r, Model: m, rounded: ref.Rounded}, nil
 }
 
 // Parts yields the parts of every row of rows in order, in chunks of at most 4096 rows:
-// intercept, terms, unstructured part and the network's own output, which they sum to.
+// intercept, terms, unstructured part and the model's own output, which they sum to.
 // The rows may be those that were decomposed or others; coefficients and centring are
 // those of the decomposition. Columns that were categories then must be so now. An error
 // ends the sequence; one for a level that was not there is a *data.UnseenLevelError.
@@ -276,15 +329,27 @@ func (d *Decomposition) Parts(ctx context.Context, rows data.Source) iter.Seq2[*
 			yield(nil, err)
 			return
 		}
-		coded, err := wiring.Coded(wiring.FilesOf(rows), d.Network.Graph())
+		seen, err := d.seen(rows)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for p, err := range applier.All(ctx, wiring.Seen(d.Network, d.rounded, wiring.TermColumns(d.Result), coded)) {
+		for p, err := range applier.All(ctx, seen) {
 			if !yield(p, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// seen are the rows as the model sees them.
+func (d *Decomposition) seen(rows data.Source) (_ data.Source, err error) {
+	seen, entered := wiring.FilesOf(rows), d.Model
+	if d.Network != nil {
+		entered = d.Network
+		if seen, err = wiring.Coded(seen, d.Network.Graph()); err != nil {
+			return nil, err
+		}
+	}
+	return wiring.Seen(entered, d.rounded, wiring.TermColumns(d.Result), seen), nil
 }

@@ -174,7 +174,7 @@ func TestRowsLeftOut(t *testing.T) {
 		t.Errorf("without a word on missing cells: %v", err)
 	}
 	unseen := draw(3, 2)
-	if err := unseen.AddText("g", []string{"a", "zz"}); err != nil {
+	if err := unseen.AddTexts("g", []string{"a", "zz"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range d.Parts(t.Context(), unseen) {

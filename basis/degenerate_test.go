@@ -23,7 +23,7 @@ func TestDegenerateSmooths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := tab.AddText("one", one); err != nil {
+	if err := tab.AddTexts("one", one); err != nil {
 		t.Fatal(err)
 	}
 	for formula, want := range map[string]string{

@@ -14,8 +14,8 @@ import (
 // flights are the rows of the examples below.
 func flights() *data.Table {
 	rows := data.NewTable(6)
-	_ = rows.AddText("origin", []string{"JFK", "EWR", "EWR", "JFK", "LGA", "LGA"})
-	_ = rows.AddText("dest", []string{"LAX", "SFO", "LAX", "LAX", "SFO", "SFO"})
+	_ = rows.AddTexts("origin", []string{"JFK", "EWR", "EWR", "JFK", "LGA", "LGA"})
+	_ = rows.AddTexts("dest", []string{"LAX", "SFO", "LAX", "LAX", "SFO", "SFO"})
 	_ = rows.AddNumeric("lon", []float64{0, 1, 2, 3, 4, 5})
 	_ = rows.AddNumeric("lat", []float64{3, 1, 4, 1, 5, 9})
 	return rows

@@ -21,7 +21,7 @@ func ExampleParse() {
 	}
 	rows := data.NewTable(6)
 	_ = rows.AddNumeric("temp", []float64{3, 1, 4, 15, 9, 2})
-	_ = rows.AddText("dow", []string{"mon", "fri", "fri", "mon", "fri", "mon"})
+	_ = rows.AddTexts("dow", []string{"mon", "fri", "fri", "mon", "fri", "mon"})
 	blocks, err := decompose.Prepare(context.Background(), rows, f.Specs, nil)
 	if err != nil {
 		fmt.Println(err)

@@ -24,7 +24,7 @@ func TestFoldsKnowNothingOfEachOther(t *testing.T) {
 		tab := data.NewTable(n)
 		must(t, tab.AddNumeric("x", x))
 		must(t, tab.AddNumeric("z", z))
-		must(t, tab.AddText("g", g))
+		must(t, tab.AddTexts("g", g))
 		return tab
 	}
 	specs := func() []decompose.Spec {

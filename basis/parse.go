@@ -226,7 +226,10 @@ func (m *interpreter) column(n formula.Name) (data.Column, error) {
 	c, ok := m.columns[n.Text]
 	switch {
 	case !ok:
-		return c, m.Errorf(n.Pos, "there is no column %q%s", n.Text, m.nearest(n.Text))
+		return c, &formula.Error{
+			Text: m.Text, Pos: n.Pos, Msg: fmt.Sprintf("there is no column %q%s", n.Text, m.nearest(n.Text)),
+			Err: &data.MissingColumnError{Column: n.Text, Where: "the data", Columns: m.schema.Names()},
+		}
 	case c.Width > 0:
 		return c, m.Errorf(n.Pos, "%q is a tensor of width %d; a formula takes columns", n.Text, c.Width)
 	}

@@ -39,7 +39,7 @@ func TestSubspacesDependOnTheirColumns(t *testing.T) {
 			}
 			err := error(nil)
 			if name == "f" || name == "g" {
-				err = tab.AddText(name, text)
+				err = tab.AddTexts(name, text)
 			} else {
 				err = tab.AddNumeric(name, x)
 			}

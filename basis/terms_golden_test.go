@@ -82,8 +82,8 @@ func readTerms(t *testing.T) (*termsGolden, *data.Table) {
 	for name, x := range map[string][]float64{"x": g.Data.X, "z": g.Data.Z, "v": g.Data.V, "hour": g.Data.Hour, "y": g.Data.Y} {
 		must(t, tab.AddNumeric(name, x))
 	}
-	must(t, tab.AddText("g", g.Data.G))
-	must(t, tab.AddText("h", g.Data.H))
+	must(t, tab.AddTexts("g", g.Data.G))
+	must(t, tab.AddTexts("h", g.Data.H))
 	return &g, tab
 }
 

@@ -55,7 +55,7 @@ func (f *plateFrame) table(t *testing.T) *data.Table {
 			t.Fatal(err)
 		}
 	}
-	if err := tab.AddText("g", f.G); err != nil {
+	if err := tab.AddTexts("g", f.G); err != nil {
 		t.Fatal(err)
 	}
 	return tab

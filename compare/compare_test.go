@@ -79,7 +79,7 @@ func (d drawn) table(t testing.TB) *data.Table {
 			t.Fatal(err)
 		}
 	}
-	if err := tab.AddText("g", g); err != nil {
+	if err := tab.AddTexts("g", g); err != nil {
 		t.Fatal(err)
 	}
 	return tab

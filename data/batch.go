@@ -4,6 +4,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -19,6 +20,9 @@ type Codes struct {
 // Batch is a run of consecutive rows of a Source. Once it has been yielded its
 // contents never change, so it may be shared between goroutines and sliced
 // without copying. A column can be held as numbers, as codes, or both.
+//
+// Set... adds a column or replaces the one of its name, as models and sources do. A Table, which
+// people fill, has Add..., which refuses a name that is taken.
 type Batch struct {
 	rows    int
 	first   int64
@@ -95,6 +99,27 @@ func (b *Batch) SetCodes(name string, c Codes) error {
 	}
 	b.codes[name] = c
 	return nil
+}
+
+// SetTexts adds or replaces the categorical column name by its n cells, which are copied. levels
+// are those of the batches before, nil for the first; they come back with new ones behind them, in
+// the order of their first use. A source gives them to its next batch, and so codes keep their meaning.
+func (b *Batch) SetTexts(name string, cells, levels []string) ([]string, error) {
+	code := make(map[string]int32, len(levels))
+	for i, level := range levels {
+		code[level] = int32(i)
+	}
+	c := Codes{Index: make([]int32, len(cells)), Levels: slices.Clip(levels)}
+	for i, cell := range cells {
+		k, known := code[cell]
+		if !known {
+			k = int32(len(c.Levels))
+			code[cell] = k
+			c.Levels = append(c.Levels, cell)
+		}
+		c.Index[i] = k
+	}
+	return c.Levels, b.SetCodes(name, c)
 }
 
 // SetTensor adds or replaces a tensor of n rows, trailing axes flattened

@@ -143,7 +143,7 @@ func TestCSVReadsWhatWasWritten(t *testing.T) {
 			g[i] = trim("t" + g[i])
 		}
 		d := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1, 2.5, -7e20}), n, n).Draw(t, "d")
-		for _, err := range []error{table.AddNumeric("x", x), table.AddText("a \"name\"", g), table.AddFactor("d", d)} {
+		for _, err := range []error{table.AddNumeric("x", x), table.AddTexts("a \"name\"", g), table.AddFactor("d", d)} {
 			if err != nil {
 				t.Fatal(err)
 			}

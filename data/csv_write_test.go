@@ -26,7 +26,7 @@ func TestWriteCSVReadsBack(t *testing.T) {
 	}
 	check(t, table.AddNumeric("x", x))
 	check(t, table.AddNumeric("whole, all", whole))
-	check(t, table.AddText("name", names))
+	check(t, table.AddTexts("name", names))
 	check(t, table.AddNumeric("last", x))
 	columns := table.Schema().Names()
 	var first []byte

@@ -39,15 +39,16 @@ func (t *Table) AddNumeric(name string, v []float64) error {
 	return t.all.SetNumeric(name, v)
 }
 
-// AddText adds a categorical column of n cells; v is copied. Levels are numbered
+// AddTexts adds a categorical column of n cells; v is copied. Levels are numbered
 // in the order in which they are first seen.
 // Errors: a name that is empty or taken, a wrong length.
-func (t *Table) AddText(name string, v []string) error {
+func (t *Table) AddTexts(name string, v []string) error {
 	if err := t.checkNew(name, "cells", len(v)); err != nil {
 		return err
 	}
 	t.schema = append(t.schema, Column{Name: name, Categorical: true})
-	return t.all.SetCodes(name, encode(v))
+	_, err := t.all.SetTexts(name, v, nil)
+	return err
 }
 
 // AddFactor adds a column of n finite numbers that is also held as categories
@@ -62,7 +63,8 @@ func (t *Table) AddFactor(name string, v []float64) error {
 	for i, x := range v {
 		text[i] = LevelText(x)
 	}
-	return t.all.SetCodes(name, encode(text))
+	_, err := t.all.SetTexts(name, text, nil)
+	return err
 }
 
 // AddTensor adds a tensor of n rows of finite numbers, trailing axes flattened
@@ -151,22 +153,6 @@ func (t *Table) view(columns []string) *Batch {
 		}
 	}
 	return v
-}
-
-// encode numbers the distinct texts of v in the order of their first use.
-func encode(v []string) Codes {
-	c := Codes{Index: make([]int32, len(v))}
-	code := map[string]int32{}
-	for i, s := range v {
-		k, ok := code[s]
-		if !ok {
-			k = int32(len(c.Levels))
-			code[s] = k
-			c.Levels = append(c.Levels, s)
-		}
-		c.Index[i] = k
-	}
-	return c
 }
 
 func checkFinite(name string, v []float64) error {

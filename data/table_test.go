@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ func smallTable(t *testing.T) *Table {
 	t.Helper()
 	table := NewTable(5)
 	check(t, table.AddNumeric("x", []float64{1, 2, 3, 4, 5}))
-	check(t, table.AddText("city", []string{"Bern", "Rome", "Bern", "Oslo", "Rome"}))
+	check(t, table.AddTexts("city", []string{"Bern", "Rome", "Bern", "Oslo", "Rome"}))
 	check(t, table.AddFactor("dow", []float64{3, 1, 1, 3, 1e15}))
 	check(t, table.AddTensor("u", mat.NewDense(5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})))
 	return table
@@ -75,11 +76,11 @@ func TestTableRefuses(t *testing.T) {
 		want string
 	}{
 		"length":       {table.AddNumeric("y", make([]float64, 4)), `data: column "y" has 4 values, the table 5 rows`},
-		"text length":  {table.AddText("y", make([]string, 6)), `data: column "y" has 6 cells, the table 5 rows`},
+		"text length":  {table.AddTexts("y", make([]string, 6)), `data: column "y" has 6 cells, the table 5 rows`},
 		"tensor rows":  {table.AddTensor("y", mat.NewDense(2, 2, nil)), `data: column "y" has 2 rows, the table 5 rows`},
 		"nil tensor":   {table.AddTensor("y", nil), `data: column "y" has 0 rows, the table 5 rows`},
 		"no columns":   {NewTable(0).AddTensor("y", &mat.Dense{}), `data: tensor "y" has no columns`},
-		"taken":        {table.AddText("x", make([]string, 5)), `data: the table already has a column "x"`},
+		"taken":        {table.AddTexts("x", make([]string, 5)), `data: the table already has a column "x"`},
 		"no name":      {table.AddNumeric("", make([]float64, 5)), `data: a column of a table needs a name`},
 		"NaN":          {table.AddNumeric("y", []float64{0, 0, math.NaN(), 0, 0}), `data: column "y" is NaN at row 2: leave out or replace such rows first`},
 		"Inf in facts": {table.AddFactor("y", []float64{0, math.Inf(-1), 0, 0, 0}), `data: column "y" is -Inf at row 1: leave out or replace such rows first`},
@@ -125,5 +126,35 @@ func TestLevelText(t *testing.T) {
 		if got := LevelText(v); got != want {
 			t.Errorf("LevelText(%v) = %q, want %q", v, got, want)
 		}
+	}
+}
+
+// Texts set batch by batch keep the codes of the batches before, which stay as they are.
+func TestSetTexts(t *testing.T) {
+	var levels []string
+	var batches []*Batch
+	for _, cells := range [][]string{{"b", "a", "b"}, {"c", "a"}, {"d", "b"}} {
+		b := NewBatch(len(cells), 0)
+		var err error
+		if levels, err = b.SetTexts("x", cells, levels); err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, b)
+	}
+	for i, want := range []Codes{
+		{[]int32{0, 1, 0}, []string{"b", "a"}}, {[]int32{2, 1}, []string{"b", "a", "c"}}, {[]int32{3, 0}, []string{"b", "a", "c", "d"}},
+	} {
+		got, err := batches[i].Codes("x")
+		if err != nil || !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Levels, want.Levels) {
+			t.Errorf("batch %d: %v, %v, want %v", i, got, err, want)
+		}
+	}
+	if _, err := NewBatch(2, 0).SetTexts("x", []string{"a"}, nil); err == nil {
+		t.Error("one cell for two rows")
+	}
+	apart := slices.Grow([]string{"a"}, 4) // two batches behind one do not write into each other
+	first, _ := NewBatch(1, 0).SetTexts("x", []string{"b"}, apart)
+	if _, err := NewBatch(1, 0).SetTexts("x", []string{"c"}, apart); err != nil || first[1] != "b" {
+		t.Errorf("levels %q: %v", first, err)
 	}
 }

@@ -70,7 +70,7 @@ func TestZip(t *testing.T) {
 			if err := tab.AddNumeric(name, v); err != nil {
 				t.Fatal(err)
 			}
-			if err := tab.AddText(name+"k", k); err != nil {
+			if err := tab.AddTexts(name+"k", k); err != nil {
 				t.Fatal(err)
 			}
 			keep := rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, name+" keep")

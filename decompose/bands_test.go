@@ -270,7 +270,7 @@ func TestOddBands(t *testing.T) {
 	})
 	t.Run("one cluster", func(t *testing.T) {
 		one := sandwichTable(t, 50)
-		must(t, one.AddText("same", slices.Repeat([]string{"a"}, 50)))
+		must(t, one.AddTexts("same", slices.Repeat([]string{"a"}, 50)))
 		_, err := decompose.Decompose(context.Background(), newFake(1), one, &decompose.Options{Columns: decompose.Columns{Cluster: "same"}})
 		if err == nil || !strings.Contains(err.Error(), `"same"`) {
 			t.Errorf("one cluster: %v", err)
@@ -285,8 +285,8 @@ func TestOddBands(t *testing.T) {
 				text[i] = "alone"
 			}
 		}
-		must(t, one.AddText("level", text))
-		must(t, one.AddText("where", where))
+		must(t, one.AddTexts("level", text))
+		must(t, one.AddTexts("where", where))
 		m := formulaModel(t, `~ level + x1`, one, 1)
 		r := decomposed(t, m, one, &decompose.Options{Columns: decompose.Columns{Cluster: "where"}})
 		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 of 4 columns of level") {

@@ -43,7 +43,7 @@ func benchTable(b *testing.B, n int) *data.Table {
 		for i := range text {
 			text[i] = fmt.Sprint(r.IntN(levels))
 		}
-		if err := tab.AddText(fmt.Sprintf("g%d", levels), text); err != nil {
+		if err := tab.AddTexts(fmt.Sprintf("g%d", levels), text); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ func TestCoefficients(t *testing.T) {
 	must(t, tab.AddNumeric("x", x))
 	must(t, tab.AddNumeric("z", z))
 	must(t, tab.AddNumeric("y", y))
-	must(t, tab.AddText("g", g))
+	must(t, tab.AddTexts("g", g))
 	for _, bands := range []decompose.Bands{decompose.RobustBands, decompose.ProjectionBands} {
 		r := projected(t, tab, "~ x + g + z", bands)
 		beta, se := regression(design, response, bands == decompose.RobustBands)

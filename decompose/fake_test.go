@@ -165,7 +165,7 @@ func table(t testing.TB, n int, seed uint64) *data.Table {
 	for i := range text {
 		text[i] = []string{"mon", "tue", "wed"}[(i*7)%3]
 	}
-	if err := tab.AddText("day", text); err != nil {
+	if err := tab.AddTexts("day", text); err != nil {
 		t.Fatal(err)
 	}
 	return tab

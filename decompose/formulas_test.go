@@ -93,7 +93,7 @@ func (g *formulasGolden) table(t *testing.T, rows int, at []int) *data.Table {
 		if err == nil {
 			err = tab.AddNumeric(name, picked(numbers, at))
 		} else if err = json.Unmarshal(raw, &texts); err == nil {
-			err = tab.AddText(name, picked(texts, at))
+			err = tab.AddTexts(name, picked(texts, at))
 		}
 		if err != nil {
 			t.Fatal(name, err)

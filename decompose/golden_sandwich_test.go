@@ -29,7 +29,7 @@ func TestSandwichLikeR(t *testing.T) {
 	var months []string
 	must(t, json.Unmarshal(golden.Columns["month"], &months))
 	tab := data.NewTable(len(months))
-	must(t, tab.AddText("month", months))
+	must(t, tab.AddTexts("month", months))
 	for name, text := range golden.Columns {
 		if name == "month" {
 			continue

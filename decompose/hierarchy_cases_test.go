@@ -116,7 +116,7 @@ func TestNotUnique(t *testing.T) {
 		}
 		tab := data.NewTable(n)
 		for c, v := range map[string][]string{"a": a, "b": b} {
-			if err := tab.AddText(c, v); err != nil {
+			if err := tab.AddTexts(c, v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -239,7 +239,7 @@ func TestHierarchyOfOddRows(t *testing.T) {
 			}
 		}
 		for name, v := range map[string][]string{"g": g, "h": h} {
-			if err := tab.AddText(name, v); err != nil {
+			if err := tab.AddTexts(name, v); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -90,7 +90,7 @@ func correlated(t testing.TB, n int, rho float64, rename map[string]string) *dat
 		}
 	}
 	for name, v := range map[string][]string{"g": g, "h": h} {
-		if err := tab.AddText(name, v); err != nil {
+		if err := tab.AddTexts(name, v); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ func claims(t *testing.T, rename func(column string, level int) string) *data.Ta
 		}
 	}
 	for name, v := range map[string][]string{"age": age, "area": area} {
-		if err := tab.AddText(name, v); err != nil {
+		if err := tab.AddTexts(name, v); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -69,7 +69,7 @@ func isaTable(t *testing.T) *data.Table {
 	for _, name := range []string{"x", "z", "tenth", "gx", "gz", "hx", "hz"} {
 		must(t, tab.AddNumeric(name, columns[name]))
 	}
-	must(t, tab.AddText("g", text))
+	must(t, tab.AddTexts("g", text))
 	return tab
 }
 

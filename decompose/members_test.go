@@ -218,7 +218,7 @@ func addHalf(t *testing.T, tab *data.Table) {
 	for i := range half {
 		half[i] = []string{"first", "second"}[i*i%7%2]
 	}
-	if err := tab.AddText("half", half); err != nil {
+	if err := tab.AddTexts("half", half); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -100,7 +100,7 @@ func mgcvData(t *testing.T, name string) *data.Table {
 		if json.Unmarshal(raw, &numbers) == nil {
 			err = tab.AddNumeric(column, numbers)
 		} else if err = json.Unmarshal(raw, &texts); err == nil {
-			err = tab.AddText(column, texts)
+			err = tab.AddTexts(column, texts)
 		}
 		if err != nil {
 			t.Fatal(column, err)

@@ -77,7 +77,7 @@ func (f *frame) table(t testing.TB) *data.Table {
 		if v, ok := f.number[name]; ok {
 			err = tab.AddNumeric(name, v)
 		} else {
-			err = tab.AddText(name, f.text[name])
+			err = tab.AddTexts(name, f.text[name])
 		}
 		if err != nil {
 			t.Fatal(err)

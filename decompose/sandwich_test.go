@@ -144,17 +144,17 @@ func sandwichTable(t *testing.T, n int) *data.Table {
 		text[i] = fmt.Sprintf("g%d", min(int(r.ExpFloat64()*5), 11))
 	}
 	text[0] = "once" // a level of one row
-	must(t, tab.AddText("g", text))
+	must(t, tab.AddTexts("g", text))
 	many := make([]string, n) // levels enough to be eliminated first
 	for i := range many {
 		many[i] = fmt.Sprintf("h%02d", r.IntN(80))
 	}
-	must(t, tab.AddText("h", many))
+	must(t, tab.AddTexts("h", many))
 	eight := make([]string, n)
 	for i := range eight {
 		eight[i] = fmt.Sprintf("e%d", r.IntN(8))
 	}
-	must(t, tab.AddText("e", eight))
+	must(t, tab.AddTexts("e", eight))
 	return tab
 }
 

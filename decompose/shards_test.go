@@ -37,7 +37,7 @@ func shardTable(t *testing.T, n int, seed uint64, levels ...string) *data.Table 
 	for i := range text {
 		text[i] = levels[i%len(levels)]
 	}
-	must(t, tab.AddText("g", text))
+	must(t, tab.AddTexts("g", text))
 	return tab
 }
 

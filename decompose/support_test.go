@@ -69,7 +69,7 @@ func whereTable(t *testing.T, n int) (*data.Table, *whereRows) {
 	if err := table.AddFactor("period", x.period); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.AddText("region", x.region); err != nil {
+	if err := table.AddTexts("region", x.region); err != nil {
 		t.Fatal(err)
 	}
 	return table, x

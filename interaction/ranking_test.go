@@ -165,7 +165,7 @@ func TestSpellingDoesNotMatter(t *testing.T) {
 				for i, l := range level {
 					text[i] = levels[l]
 				}
-				must(t, tab.AddText("g", text))
+				must(t, tab.AddTexts("g", text))
 			case "eta":
 				must(t, tab.AddNumeric("eta", eta))
 			default:
@@ -338,7 +338,7 @@ func odd(t *testing.T, n int) *data.Table {
 	}
 	must(t, tab.AddNumeric("x0", x[0]))
 	must(t, tab.AddNumeric("x1", x[1]))
-	must(t, tab.AddText("many", levels))
+	must(t, tab.AddTexts("many", levels))
 	must(t, tab.AddNumeric("gaps", gaps))
 	must(t, tab.AddNumeric("constant", constant))
 	must(t, tab.AddNumeric("one", one))

@@ -70,7 +70,7 @@ func shardCases(t testing.TB, n int) map[string]*shardCase {
 	}
 	tab := rows(t, levels, mu, sigma)
 	mustDo(t, tab.AddNumeric("w", w))
-	mustDo(t, tab.AddText("group", group))
+	mustDo(t, tab.AddTexts("group", group))
 	return map[string]*shardCase{
 		"several rounds": ofCase(t, n, rows(t, rounds, one), []string{"eta"}, names(6), "~ x0 + x1 + x2 + x3 + x4 + x5", ""),
 		"two predictors": ofCase(t, n, tab, []string{"eta", "eta1"}, append(names(4), "group"), smooths(4)+" + group", "w"),
@@ -83,7 +83,7 @@ func ofCase(t testing.TB, n int, tab *data.Table, etas, among []string, formula,
 	for i := range name {
 		name[i] = "row " + string(rune('a'+i%26))
 	}
-	mustDo(t, tab.AddText("name", name))
+	mustDo(t, tab.AddTexts("name", name))
 	f, err := basis.Parse(formula, &basis.Options{Schema: tab.Schema()})
 	mustDo(t, err)
 	c := &shardCase{sample: NewSample(among, weights)}

@@ -398,7 +398,7 @@ func TestOrdersOfFactors(t *testing.T) {
 		for i := range n {
 			at[i], bt[i] = name("a", a[i]), name("b", b[i])
 		}
-		for _, err := range []error{tab.AddText("a", at), tab.AddText("b", bt), tab.AddNumeric("x0", x), tab.AddNumeric("w", w)} {
+		for _, err := range []error{tab.AddTexts("a", at), tab.AddTexts("b", bt), tab.AddNumeric("x0", x), tab.AddNumeric("w", w)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -138,7 +138,7 @@ func TestShapesOfLevels(t *testing.T) {
 	for i := range group {
 		group[i] = []string{"a", "b", "c"}[i%3]
 	}
-	if err := tab.AddText("g", group); err != nil {
+	if err := tab.AddTexts("g", group); err != nil {
 		t.Fatal(err)
 	}
 	r := phonam(t, withFormula(t, m, tab, `~ g + s(x0, by=g)`), tab, nam.Spline, nil)

@@ -30,7 +30,7 @@ func TestContributionLines(t *testing.T) {
 		}
 		unstructured[i], eta[i] = float64(i)/8, -1/float64(i+1)
 	}
-	if err := rows.AddText("name", names); err != nil {
+	if err := rows.AddTexts("name", names); err != nil {
 		t.Fatal(err)
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -140,7 +140,7 @@ func TestEffectsAreContributions(t *testing.T) {
 			must(t, b.AddNumeric(name, []float64{v}))
 		}
 		must(t, b.AddFactor("dow", []float64{dow}))
-		must(t, b.AddText("group", []string{group}))
+		must(t, b.AddTexts("group", []string{group}))
 		var contribution float64
 		for p, err := range a.All(context.Background(), b) {
 			must(t, err)

@@ -168,7 +168,7 @@ func TestRowsAreCalledByTheirID(t *testing.T) {
 	for i := range names {
 		names[i] = "case <" + strconv.Itoa(i+1) + ">"
 	}
-	must(t, src.AddText("name", names))
+	must(t, src.AddTexts("name", names))
 	r, _ := decomposed(t, m, src, nil, report.NewExamples(m.Columns()).WithID("name"))
 	for _, row := range r.Examples.Rows {
 		if row.ID != names[row.Row-1] {

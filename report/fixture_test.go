@@ -105,7 +105,7 @@ func rows(t testing.TB, n int) *data.Table {
 	}
 	must(t, table.AddFactor("dow", x[4]))
 	must(t, table.AddNumeric("y", x[5]))
-	must(t, table.AddText("group", group))
+	must(t, table.AddTexts("group", group))
 	return table
 }
 

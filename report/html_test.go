@@ -242,7 +242,7 @@ func ofLevels(t testing.TB, g level) (*decompose.Result, *decompose.Applier) {
 		x[i] = r.NormFloat64()
 	}
 	src := data.NewTable(n)
-	must(t, src.AddText("g", cells))
+	must(t, src.AddTexts("g", cells))
 	must(t, src.AddNumeric("x", x))
 	return decomposed(t, with(single(func(x float64) float64 { return x }), &g), src, nil)
 }

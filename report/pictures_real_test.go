@@ -88,7 +88,7 @@ func california(t testing.TB) (*data.Table, map[string][]float64) {
 			band[i] = "old"
 		}
 	}
-	must(t, table.AddText("band", band))
+	must(t, table.AddTexts("band", band))
 	return table, columns
 }
 

@@ -45,7 +45,7 @@ func ExampleExplainer() {
 	}
 	rows := serve.NewRows(1)
 	for _, c := range e.Columns() {
-		err = errors.Join(err, rows.AddNumbers(c.Name, []float64{0.5}))
+		err = errors.Join(err, rows.AddNumeric(c.Name, []float64{0.5}))
 	}
 	if err != nil {
 		log.Fatal(err)

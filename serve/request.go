@@ -87,9 +87,9 @@ func (q *request) rows(columns []string, payload []byte, parts int) (*Rows, erro
 		var own []byte
 		own, payload = payload[:q.Rows*q.width(name)], payload[q.Rows*q.width(name):]
 		if levels, text := q.Texts[name]; text {
-			faults = append(faults, rows.AddTexts(name, codes(own), levels))
+			faults = append(faults, rows.AddCodes(name, data.Codes{Index: codes(own), Levels: levels}))
 		} else {
-			faults = append(faults, rows.AddNumbers(name, numbers(own)))
+			faults = append(faults, rows.AddNumeric(name, numbers(own)))
 		}
 	}
 	return rows, errors.Join(faults...)

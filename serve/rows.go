@@ -37,27 +37,27 @@ func (r *Rows) Reset(n int) {
 // Len is the number of rows.
 func (r *Rows) Len() int { return r.n }
 
-// AddNumbers adds a column of numbers, NaN where a value is missing; v is kept, not copied.
+// AddNumeric adds a column of numbers, NaN where a value is missing; v is kept, not copied.
 // Errors: a name that is empty or taken, a wrong length.
-func (r *Rows) AddNumbers(name string, v []float64) error {
+func (r *Rows) AddNumeric(name string, v []float64) error {
 	if v == nil {
 		v = []float64{}
 	}
 	return r.add(rowColumn{name: name, numbers: v}, len(v))
 }
 
-// AddTexts adds a column of texts: row i has levels[codes[i]], a negative code is a missing
-// value. Both are kept, not copied. Errors: as of AddNumbers, and a code without a level.
-func (r *Rows) AddTexts(name string, codes []int32, levels []string) error {
-	for i, c := range codes {
-		if int(c) >= len(levels) {
-			return fmt.Errorf("column %q, row %d: code %d is none of %d levels", name, i+1, c, len(levels))
+// AddCodes adds a column of texts: row i has the level of its code, and a negative code is a
+// missing value. c is kept, not copied. Errors: as of AddNumeric, and a code without a level.
+func (r *Rows) AddCodes(name string, c data.Codes) error {
+	for i, code := range c.Index {
+		if int(code) >= len(c.Levels) {
+			return fmt.Errorf("column %q, row %d: code %d is none of %d levels", name, i+1, code, len(c.Levels))
 		}
 	}
-	if codes == nil {
-		codes = []int32{}
+	if c.Index == nil {
+		c.Index = []int32{}
 	}
-	return r.add(rowColumn{name: name, codes: codes, levels: levels}, len(codes))
+	return r.add(rowColumn{name: name, codes: c.Index, levels: c.Levels}, len(c.Index))
 }
 
 func (r *Rows) add(c rowColumn, n int) error {

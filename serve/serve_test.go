@@ -47,7 +47,7 @@ func result(t *testing.T) (dir string, unstructured []float64) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(table.AddText("g", g), table.AddFactor("day", day)); err != nil {
+	if err := errors.Join(table.AddTexts("g", g), table.AddFactor("day", day)); err != nil {
 		t.Fatal(err)
 	}
 	o := &pho.Options{Formula: "~ s(x1, k=5) + g + day", Inputs: map[string][]string{"x": {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"}}}
@@ -75,13 +75,13 @@ func some(t *testing.T, from, to int) *serve.Rows {
 	rows := serve.NewRows(to - from)
 	var err error
 	for j := range x {
-		err = errors.Join(err, rows.AddNumbers("x"+strconv.Itoa(j), x[j][from:to]))
+		err = errors.Join(err, rows.AddNumeric("x"+strconv.Itoa(j), x[j][from:to]))
 	}
 	var codes []int32
 	for _, level := range g[from:to] {
 		codes = append(codes, int32(level[0]-'a'))
 	}
-	err = errors.Join(err, rows.AddTexts("g", codes, []string{"a", "b", "c"}), rows.AddNumbers("day", day[from:to]))
+	err = errors.Join(err, rows.AddCodes("g", data.Codes{Index: codes, Levels: []string{"a", "b", "c"}}), rows.AddNumeric("day", day[from:to]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestExplain(t *testing.T) {
 	}
 	_, g, _ := columns()
 	rows := serve.NewRows(2)
-	if err := errors.Join(rows.AddNumbers("x0", []float64{1, 2}), rows.AddTexts("g", []int32{0, 1}, g)); err != nil {
+	if err := errors.Join(rows.AddNumeric("x0", []float64{1, 2}), rows.AddCodes("g", data.Codes{Index: []int32{0, 1}, Levels: g})); err != nil {
 		t.Fatal(err)
 	}
 	var missing *data.MissingColumnError
@@ -137,7 +137,7 @@ func with(t *testing.T, column string, row int, number float64, code int32) *ser
 		if name == column {
 			v[row] = number
 		}
-		err = errors.Join(err, rows.AddNumbers(name, v))
+		err = errors.Join(err, rows.AddNumeric(name, v))
 	}
 	codes, v := []int32{0, 1, 2, 0}, slices.Clone(day[:4])
 	switch column {
@@ -146,7 +146,7 @@ func with(t *testing.T, column string, row int, number float64, code int32) *ser
 	case "day":
 		v[row] = number
 	}
-	if err = errors.Join(err, rows.AddTexts("g", codes, []string{"a", "b", "c", "z"}), rows.AddNumbers("day", v)); err != nil {
+	if err = errors.Join(err, rows.AddCodes("g", data.Codes{Index: codes, Levels: []string{"a", "b", "c", "z"}}), rows.AddNumeric("day", v)); err != nil {
 		t.Fatal(err)
 	}
 	return rows

@@ -34,7 +34,7 @@ func TestBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := validation.AddText("g", []string{"a", "zz"}); err != nil {
+	if err := validation.AddTexts("g", []string{"a", "zz"}); err != nil {
 		t.Fatal(err)
 	}
 	all := Training{Epochs: 1, ValidationShare: -1}

@@ -34,7 +34,7 @@ func tableOf(t testing.TB, n int, numbers map[string][]float64, texts map[string
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := tab.AddText(name, texts[name]); err != nil {
+		if err := tab.AddTexts(name, texts[name]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -64,7 +64,7 @@ func (t *tape) table(tb testing.TB) *rows.Frame {
 	for i := range g {
 		g[i] = pickOne(t, "a", "b", "", "c\n")
 	}
-	if err := tab.AddText("g", g); err != nil {
+	if err := tab.AddTexts("g", g); err != nil {
 		tb.Fatal(err)
 	}
 	f, err := rows.Read(context.Background(), tab, tab.Schema().Names())

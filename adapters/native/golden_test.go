@@ -45,7 +45,7 @@ func readGolden(t *testing.T) (*golden, *data.Table) {
 			t.Fatal(err)
 		}
 	}
-	if err := tab.AddText("g", g.G); err != nil {
+	if err := tab.AddTexts("g", g.G); err != nil {
 		t.Fatal(err)
 	}
 	return &g, tab

@@ -29,7 +29,7 @@ func withText(t *testing.T, n int, seed uint64) *data.Table {
 	for i, v := range b {
 		label[i] = []string{"no", "yes"}[int(v)]
 	}
-	if err := tab.AddText("label", label); err != nil {
+	if err := tab.AddTexts("label", label); err != nil {
 		t.Fatal(err)
 	}
 	return tab
@@ -114,7 +114,7 @@ func TestTextRefused(t *testing.T) {
 	if err := odd.AddNumeric("x1", []float64{1, 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := odd.AddText("label", []string{"yes", "maybe"}); err != nil {
+	if err := odd.AddTexts("label", []string{"yes", "maybe"}); err != nil {
 		t.Fatal(err)
 	}
 	mlp := func(f family.Differentiable, y string, valid data.Source) Config {

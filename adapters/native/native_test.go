@@ -57,7 +57,7 @@ func simulated(t testing.TB, n int, seed uint64) *data.Table {
 			t.Fatal(err)
 		}
 	}
-	if err := tab.AddText("g", g); err != nil {
+	if err := tab.AddTexts("g", g); err != nil {
 		t.Fatal(err)
 	}
 	return tab

@@ -12,7 +12,11 @@ type Error struct {
 	Text string // the whole formula
 	Pos  int    // byte offset of the fault, at most len(Text)
 	Msg  string // what is wrong and what to do
+	Err  error  // what a program may react to, as data.MissingColumnError; nil: nothing
 }
+
+// Unwrap is Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 const (
 	margin     = 60   // characters shown on each side of a fault

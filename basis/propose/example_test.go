@@ -22,7 +22,7 @@ func ExampleTerms() {
 	if err := rows.AddNumeric("temp", temp); err != nil {
 		log.Fatal(err)
 	}
-	if err := rows.AddText("shop", shop); err != nil {
+	if err := rows.AddTexts("shop", shop); err != nil {
 		log.Fatal(err)
 	}
 	p, err := propose.Terms(context.Background(), rows, []string{"temp", "shop"}, nil)

@@ -34,7 +34,7 @@ func rows(t testing.TB, n int) *data.Table {
 		for i := range x {
 			x[i] = f(i)
 		}
-		if err := table.AddText(name, x); err != nil {
+		if err := table.AddTexts(name, x); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -55,7 +55,7 @@ func (c model) table(x [][]float64) (*data.Table, error) {
 			}
 			continue
 		}
-		if err := t.AddText(at.name, levels(x[j])); err != nil {
+		if err := t.AddTexts(at.name, levels(x[j])); err != nil {
 			return nil, err
 		}
 	}

@@ -99,12 +99,12 @@ func draw(n int, weighted bool, seed uint64) (*data.Table, error) {
 		}
 	}
 	if !weighted {
-		return t, t.AddText("g", g)
+		return t, t.AddTexts("g", g)
 	}
 	if err := t.AddNumeric("w", w); err != nil {
 		return nil, err
 	}
-	return t, t.AddText("g", g)
+	return t, t.AddTexts("g", g)
 }
 
 // quantile of a feature's distribution.

@@ -165,7 +165,7 @@ func read(path string) (*data.Table, error) {
 		if c.Numeric {
 			err = tab.AddNumeric(c.Name, numbers[c.Name])
 		} else {
-			err = tab.AddText(c.Name, texts[c.Name])
+			err = tab.AddTexts(c.Name, texts[c.Name])
 		}
 		if err != nil {
 			return nil, err
@@ -337,7 +337,7 @@ func (c *theirs) rows(ctx context.Context, tab *data.Table) (*data.Batch, error)
 			for l, i := range c.At {
 				some[l] = codes.Levels[codes.Index[i]]
 			}
-			if err := few.AddText(col.Name, some); err != nil {
+			if err := few.AddTexts(col.Name, some); err != nil {
 				return nil, err
 			}
 		}

@@ -150,7 +150,7 @@ func (w *planned) accumulate(ctx context.Context, keep *keeper, stage plan.Stage
 		}
 		return nil, errOver
 	}
-	if _, err = w.replay(ctx, p); part != nil && errors.Is(err, errOver) {
+	if _, err = w.replay(ctx, p, nil); part != nil && errors.Is(err, errOver) {
 		return part, nil
 	}
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/report"
@@ -116,7 +117,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return err
 	}
 	defer src.Close()
-	if err := checkID(a.id, src.Schema(), model); err != nil {
+	if err := recipe.CheckID(a.id, src.Schema(), model); err != nil {
 		return err
 	}
 	src = wiring.Seen(m, ref.Rounded, wiring.TermColumns(r), src)
@@ -135,7 +136,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return inFiles(err, paths)
 	}
-	if note := droppedNote(src); note != "" {
+	if note := wiring.Dropped(src, naDrop); note != "" {
 		fmt.Fprintf(s.err, "warning: %s\n", note)
 	}
 	return nil

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -11,10 +10,10 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
-	"github.com/pho-go/pho/internal/base/revision"
 	"github.com/pho-go/pho/nam"
 )
 
@@ -37,35 +36,36 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	defer request.Rows.Close()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
 	o.Progress = log.report
-	fit := func(m decompose.Model, ready *wiring.Ready) error { return d.fitMemory(log, m, ready, in.paths, o) }
-	made, err := d.prepare(ctx, request, fit)
-	if made == nil {
+	steps := d.recipe(request, dir)
+	steps.Fit = func(m decompose.Model, ready *wiring.Ready) error { return d.fitMemory(log, m, ready, in.paths, o) }
+	steps.Prepared = func(made *recipe.Made) { log.later(d.settled(made)...); log.end() }
+	kept := &contributions{format: d.contributions, id: d.id}
+	defer func() { _ = kept.close() }() // before the directory is discarded
+	steps.Decompose = func(ctx context.Context, m decompose.Model, rows *wiring.CachedRows, o *decompose.Options) (*decompose.Result, error) {
+		defer log.end()
+		if o.Visitors, err = kept.begin(ctx, dir, rows, o.Visitors); err != nil {
+			return nil, err
+		}
+		r, err := decompose.Decompose(ctx, m, rows, o)
+		// Nobody reads rows any more. The system takes their memory back while one processor makes the
+		// report; at the process' end whoever called would wait for that.
+		rows.Limit(0)
+		go debug.FreeOSMemory()
+		return r, err
+	}
+	made, err := steps.Make(ctx)
+	if made.Ready == nil {
 		return nil, err
 	}
-	log.later(settled(made.Ready, made.added, len(d.formulas) > 0)...)
-	log.end()
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}
-	o.Visitors = summing(ctx, made, o, d)
-	r, onDisk, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.contributions, d.id)
-	log.end()
-	if err != nil {
-		return nil, inFiles(err, in.paths)
-	}
-	defer func() { _ = onDisk() }() // before the directory is discarded
-	// Nobody reads rows any more. The system takes their memory back while one processor makes the
-	// report; at the process' end whoever called would wait for that.
-	made.Rows.Limit(0)
-	go debug.FreeOSMemory()
-	if err := d.complete(made, r, dir.Target(), droppedNote(made.Rows)); err != nil {
-		return nil, err
-	}
+	r := made.Result
 	log.later(bareColumns(r, made.Graph.Columns()))
-	if err := d.write(ctx, dir, request, made, r); err != nil {
+	if err := d.write(ctx, dir, request, made); err != nil {
 		return nil, err
 	}
-	if err := onDisk(); err != nil {
+	if err := kept.close(); err != nil {
 		return nil, err
 	}
 	if err := writeRun(dir, started, o.Goroutines(0), d.network.kernels(), s.args); err != nil {
@@ -147,76 +147,24 @@ func (d *decomposeFlags) texts(g *onnx.Graph, in inputFiles, o *decompose.Option
 	return idText(d.id, slices.Concat(namedColumns(g, d.formulas, in.inputs, d.id), o.Columns.Names(), d.data.factors))
 }
 
-// prepared is what is decomposed.
-type prepared struct {
-	*wiring.Ready
-	added   []string        // terms of pairs
-	model   decompose.Model // of Ready, its deep part projected as --phonam says
-	variant nam.Variant
-}
-
-// prepare makes everything ready: terms, pairs and the projection of a neural additive
-// model. fit, which is called before rows are gone through and again for the last model, keeps the run within
-// its memory. With an error there may be what was ready by then.
-func (d *decomposeFlags) prepare(ctx context.Context, request *wiring.Request, fit func(decompose.Model, *wiring.Ready) error) (*prepared, error) {
-	o := request.Options
-	ready, err := request.Ready(ctx)
-	if err != nil {
-		return nil, err
+// recipe is the decomposition of what was opened, into dir (nil: into none).
+func (d *decomposeFlags) recipe(request *wiring.Request, dir *durable.Dir) *recipe.Recipe {
+	q := &recipe.Recipe{
+		Request: request, PHONAM: nam.Variant(d.phonam), Seed: d.seed, NoRows: d.contributions == noContributions,
+		Words: recipe.Words{Dropped: naDrop, Inputs: " with --input"},
 	}
-	p := &prepared{Ready: ready, variant: nam.Variant(d.phonam)}
-	if request.Interactions != 0 && request.Interactions != wiring.NoInteractions {
-		if err := fit(ready.Model, ready); err != nil {
-			return p, err
-		}
-		extended, added, err := request.AddPairs(ctx, ready)
-		if err != nil {
-			return p, err
-		}
-		p.Ready, p.added = extended, added
+	if dir != nil {
+		q.Target = dir.Target()
 	}
-	p.model = p.Model
-	if p.variant == "" {
-		p.variant = nam.Default(p.model, o.Method)
-	}
-	if p.variant != "" {
-		var said []string
-		if p.model, said, err = nam.Prepare(ctx, p.model, p.Rows, p.variant, &nam.Options{Decompose: o, Scans: request.Scans}); err != nil {
-			return p, err
-		}
-		p.Notes = append(p.Notes, said...)
-		if d.export {
-			if err := p.CheckExport(p.model); err != nil {
-				return p, err
-			}
-		}
-	}
-	if err := errors.Join(p.CheckLabels(p.model), checkID(d.id, p.Rows.Schema(), p.model)); err != nil {
-		return p, err
-	}
-	return p, fit(p.model, p.Ready)
-}
-
-// complete notes in r what it was made of. target is where it will lie, dropped what is to be
-// said of rows left out.
-func (d *decomposeFlags) complete(made *prepared, r *decompose.Result, target, dropped string) error {
-	if made.variant != "" {
-		r.PHONAM = string(made.variant)
-		made.Notes = append(made.Notes, nam.NearCopies(r)...)
-	}
-	if err := made.Complete(r, target, dropped, " with --input"); err != nil {
-		return err
-	}
-	r.CreatedBy = revision.Maker
-	return nil
+	return q
 }
 
 // write writes the files of a result, but for contributions and run.json.
-func (d *decomposeFlags) write(ctx context.Context, dir *durable.Dir, request *wiring.Request, made *prepared, r *decompose.Result) error {
-	if err := resultdir.Write(ctx, dir, made.model, r); err != nil || !d.export {
+func (d *decomposeFlags) write(ctx context.Context, dir *durable.Dir, request *wiring.Request, made *recipe.Made) error {
+	if err := resultdir.Write(ctx, dir, made.Model, made.Result); err != nil || !d.export {
 		return err
 	}
 	return durable.WriteFile(dir.Path(resultdir.Adapted), func(f *os.File) error {
-		return wiring.Export(f, request.Network.Path, request.Network.SHA256, made.Graph, r)
+		return wiring.Export(f, request.Network, made.Graph, made.Result)
 	})
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,10 +8,8 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis/formula"
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/wiring"
-	"github.com/pho-go/pho/report"
 )
 
 // addID is the flag of the column that names rows.
@@ -63,27 +60,4 @@ func columnsRead(r *decompose.Result, ref *wiring.Reference) []string {
 		names = append(names, own...)
 	}
 	return names
-}
-
-// checkID refuses a column that the data have not, or that contributions of m have too, before
-// rows are read.
-func checkID(id string, schema data.Schema, m decompose.Model) error {
-	if id == "" {
-		return nil
-	}
-	if err := schema.Require("the data", []string{id}); err != nil {
-		return fmt.Errorf("--id: %w", err)
-	}
-	var r decompose.Result
-	for k, name := range m.Predictors() {
-		d := decompose.Predictor{Name: name}
-		for _, b := range m.Blocks(k) {
-			d.Terms = append(d.Terms, decompose.TermResult{Name: b.Term.Name()})
-		}
-		r.Predictors = append(r.Predictors, d)
-	}
-	if err := report.CheckID(id, report.ContributionColumns(&r)); err != nil {
-		return fmt.Errorf("--id: %w", err)
-	}
-	return nil
 }

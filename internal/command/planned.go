@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/internal/base/kernel"
@@ -118,37 +119,30 @@ func networkDigests(q *wiring.Request) []string {
 	return out
 }
 
-// replayed is how far a replay came.
-type replayed struct {
-	made *prepared // nil: not so far as to the terms
-	r    *decompose.Result
-}
-
 // replay goes through the passes of the plan up to the first that has no total: that one is
-// a *plan.NeededError, or what p.More makes of it.
-func (w *planned) replay(ctx context.Context, p *plan.Passes) (out replayed, err error) {
+// a *plan.NeededError, or what p.More makes of it. dir is where a result will lie; nil: nowhere.
+func (w *planned) replay(ctx context.Context, p *plan.Passes, dir *durable.Dir) (*recipe.Made, error) {
 	request := *w.request
 	options := *w.request.Options
 	request.Options, request.Scans, request.Rank, request.Terms = &options, p, p.Rank, p.Terms
 	p.OtherKernel = w.flags.network.kernels() != w.plan.Kernel
 	w.rows.passes = p
-	out.made, err = w.flags.prepare(ctx, &request, func(decompose.Model, *wiring.Ready) error { return nil })
+	steps := w.flags.recipe(&request, dir)
+	steps.Decompose = func(ctx context.Context, m decompose.Model, rows *wiring.CachedRows, o *decompose.Options) (*decompose.Result, error) {
+		w.rows.digest = sortedNames(append(slices.Clone(m.Columns()), o.Columns.Names()...))
+		return p.Decompose(ctx, m, rows, o)
+	}
+	made, err := steps.Make(ctx)
 	var scan *decompose.ScanNeeded
 	if errors.As(err, &scan) {
-		return out, p.Look(ctx, scan)
+		return made, p.Look(ctx, scan)
 	}
-	if err != nil {
-		return out, err
-	}
-	w.rows.digest = sortedNames(append(slices.Clone(out.made.model.Columns()), options.Columns.Names()...))
-	options.Visitors = summing(ctx, out.made, &options, w.flags)
-	out.r, err = p.Decompose(ctx, out.made.model, out.made.Rows, &options)
-	return out, err
+	return made, err
 }
 
 // settle finds out which pass comes next and notes it in the plan.
 func (w *planned) settle(ctx context.Context) error {
-	_, err := w.replay(ctx, &plan.Passes{Plan: w.plan, Until: -1, Coordinates: true})
+	_, err := w.replay(ctx, &plan.Passes{Plan: w.plan, Until: -1, Coordinates: true}, nil)
 	var needed *plan.NeededError
 	switch {
 	case err == nil:

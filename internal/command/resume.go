@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/plan"
-	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/internal/base/revision"
 )
@@ -46,24 +46,18 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	}
 	defer w.close()
 	w.request.Options.Progress = log.report
-	out, err := w.all(ctx, &keeper{s.unfinished(), filepath.Join(kept, "pass"+checkpointMark), d.every})
+	made, err := w.all(ctx, dir, &keeper{s.unfinished(), filepath.Join(kept, "pass"+checkpointMark), d.every})
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}
-	r := out.r
-	if d.contributions == noContributions {
-		withoutRows(r)
-	}
-	log.later(settled(out.made.Ready, out.made.added, len(d.formulas) > 0)...)
-	if err := d.complete(out.made, r, dir.Target(), wiring.Dropped(w.rows, " (--na drop)")); err != nil {
-		return nil, err
-	}
-	log.later(bareColumns(r, out.made.Graph.Columns()))
-	if err := w.contribute(ctx, dir, kept, out, d.every); err != nil {
+	r := made.Result
+	log.later(d.settled(made)...)
+	log.later(bareColumns(r, made.Graph.Columns()))
+	if err := w.contribute(ctx, dir, kept, made, d.every); err != nil {
 		return nil, inFiles(err, in.paths)
 	}
-	if err := d.write(ctx, dir, w.request, out.made, r); err != nil {
+	if err := d.write(ctx, dir, w.request, made); err != nil {
 		return nil, err
 	}
 	if err := writeRun(dir, started, o.Goroutines(0), w.flags.network.kernels(), s.args); err != nil {
@@ -150,8 +144,8 @@ func sameJSON(a, b []byte) bool {
 // errLooked ends a replay after a scan that was recorded.
 var errLooked = errors.New("a scan was recorded")
 
-// all makes and records all passes that are not done yet.
-func (w *planned) all(ctx context.Context, keep *keeper) (replayed, error) {
+// all makes and records all passes that are not done yet, and the result, for dir.
+func (w *planned) all(ctx context.Context, dir *durable.Dir, keep *keeper) (*recipe.Made, error) {
 	for {
 		p := &plan.Passes{Plan: w.plan, Until: -1, Coordinates: true}
 		p.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
@@ -173,9 +167,9 @@ func (w *planned) all(ctx context.Context, keep *keeper) (replayed, error) {
 			}
 			return value, nil
 		}
-		out, err := w.replay(ctx, p)
+		made, err := w.replay(ctx, p, dir)
 		if !errors.Is(err, errLooked) {
-			return out, err
+			return made, err
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/report"
@@ -29,15 +30,15 @@ type linesDone struct {
 
 // contribute writes the contributions of all rows into dir: CSV a stretch of rows after the
 // other, kept meanwhile in the directory that outlives a kill, Parquet in one go.
-func (w *planned) contribute(ctx context.Context, dir *durable.Dir, kept string, out replayed, every time.Duration) error {
+func (w *planned) contribute(ctx context.Context, dir *durable.Dir, kept string, made *recipe.Made, every time.Duration) error {
 	if w.flags.contributions == noContributions {
 		return nil
 	}
-	applier, err := out.r.Applier(out.made.model)
+	applier, err := made.Result.Applier(made.Model)
 	if err != nil {
 		return err
 	}
-	src := &alsoRead{out.made.Rows, rolesOf(out.r, w.request.Options)}
+	src := &alsoRead{made.Rows, rolesOf(made.Result, w.request.Options)}
 	if w.flags.contributions == "parquet" {
 		w.rows.rows = &plan.Range{Next: w.plan.Rows}
 		w.rows.begin(nil)
@@ -51,7 +52,7 @@ func (w *planned) contribute(ctx context.Context, dir *durable.Dir, kept string,
 		return fmt.Errorf("%q cannot be written: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
-	if err := w.contributions(ctx, f, kept, out.r, applier, src, every); err != nil {
+	if err := w.contributions(ctx, f, kept, made.Result, applier, src, every); err != nil {
 		return err
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {

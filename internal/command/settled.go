@@ -6,31 +6,31 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/wiring"
 )
 
-// settled says what was decided for the user: family, events, terms. added are those of
-// pairs, given whether a formula was.
-func settled(ready *wiring.Ready, added []string, given bool) []string {
+// settled says what was decided for the user: family, events, terms.
+func (d *decomposeFlags) settled(made *recipe.Made) []string {
 	var out []string
-	if ready.TrainedFor != "" {
-		out = append(out, fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
+	if made.TrainedFor != "" {
+		out = append(out, fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", made.TrainedFor))
 	}
-	if ready.Event != "" {
-		out = append(out, fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", ready.Event))
+	if made.Event != "" {
+		out = append(out, fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", made.Event))
 	}
 	chosen := "terms chosen by the columns; to change them, copy the formula"
-	if len(added) > 0 {
-		out = append(out, "added for what was left: "+strings.Join(added, ", "))
+	if len(made.Added) > 0 {
+		out = append(out, "added for what was left: "+strings.Join(made.Added, ", "))
 		chosen = "the formula with what was added; to change it, copy the formula"
-		if !given {
+		if len(d.formulas) == 0 {
 			chosen = "terms chosen by the columns, and what was added; to change them, copy the formula"
 		}
 	}
-	for _, f := range ready.Chosen {
+	for _, f := range made.Chosen {
 		out = append(out, fmt.Sprintf("%s: --formula %s", chosen, quoteFormula(f)))
 	}
-	for _, c := range ready.LeftOut {
+	for _, c := range made.LeftOut {
 		out = append(out, "without a term: "+c)
 	}
 	return out

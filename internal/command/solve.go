@@ -11,8 +11,8 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/plan"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/resultdir"
-	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
@@ -75,14 +75,11 @@ func (v *solveFlags) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	r, made, err := w.solve(ctx, until)
-	if err != nil || r == nil {
+	made, err := w.solve(ctx, until, dir)
+	if err != nil || made == nil {
 		return errors.Join(err, v.say(s, w, false))
 	}
-	if err := w.flags.complete(made, r, dir.Target(), wiring.Dropped(w.rows, " (--na drop)")); err != nil {
-		return err
-	}
-	if err := w.flags.write(ctx, dir, w.request, made, r); err != nil {
+	if err := w.flags.write(ctx, dir, w.request, made); err != nil {
 		return err
 	}
 	if err := writeRun(dir, started, w.request.Options.Goroutines(0), w.flags.network.kernels(), s.args); err != nil {
@@ -115,16 +112,16 @@ func (v *solveFlags) record(ctx context.Context, w *planned) (until int, err err
 	return until, nil
 }
 
-// solve is the result that the first so many passes lead to, complete if none is to follow; nil:
-// they do not lead to a result yet.
-func (w *planned) solve(ctx context.Context, until int) (*decompose.Result, *prepared, error) {
+// solve makes the result, for dir, that the first so many passes lead to, complete if none is to follow;
+// nil: they do not lead to a result yet.
+func (w *planned) solve(ctx context.Context, until int, dir *durable.Dir) (*recipe.Made, error) {
 	var solved *decompose.Result
 	p := &plan.Passes{Plan: w.plan, Until: until, Coordinates: true}
 	p.Solved = func(r *decompose.Result) error { solved = r; return nil }
-	out, err := w.replay(ctx, p)
+	made, err := w.replay(ctx, p, dir)
 	var needed *plan.NeededError
 	if err != nil && !errors.As(err, &needed) {
-		return nil, nil, inFiles(err, w.in.paths)
+		return nil, inFiles(err, w.in.paths)
 	}
 	if until == len(w.plan.Done) {
 		var next *plan.Stage
@@ -132,19 +129,16 @@ func (w *planned) solve(ctx context.Context, until int) (*decompose.Result, *pre
 			next = &needed.Stage
 		}
 		if err := w.plan.Settle(next); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	switch {
 	case needed == nil:
-		if w.flags.contributions == noContributions {
-			withoutRows(out.r)
-		}
-		return out.r, out.made, nil
+		return made, nil
 	case w.plan.Done[until-1].Pass == plan.Fit && solved != nil:
-		return solved, out.made, nil
+		return made, w.flags.recipe(w.request, dir).Note(made, solved)
 	}
-	return nil, nil, nil
+	return nil, nil
 }
 
 // say says what comes next.

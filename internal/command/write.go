@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/diagnostics"
-	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/app/resultdir"
-	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/internal/base/revision"
 	"github.com/pho-go/pho/report"
@@ -24,44 +21,48 @@ import (
 // noContributions is the format that writes none.
 const noContributions = "none"
 
-// decomposeInto runs the passes, writing contributions as they come, with further visitors
-// behind them. id names the column that names rows there, "" none. The contributions go to the disk, which takes
-// its time, while whoever calls goes on: onDisk waits for that. Without contributions the
-// result holds no rows of the data either: no examples, and no sample of features' values.
-func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, format, id string) (r *decompose.Result, onDisk func() error, err error) {
-	if format == noContributions {
-		r, err := decompose.Decompose(ctx, m, src, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		withoutRows(r)
-		return r, func() error { return nil }, nil
+// contributions are the file that holds the parts of every row, in a format: csv, parquet or none. Their
+// file goes to the disk, which takes its time, while whoever calls goes on.
+type contributions struct {
+	format, id string // id names the column that names rows, "" none
+	kept       *stored
+	stop       func() error // the writer of Parquet, if its pass ended early
+}
+
+// begin makes the file, in dir, and puts the visitor that writes it before those that are there.
+func (c *contributions) begin(ctx context.Context, dir *durable.Dir, rows files.Source, before []decompose.Visitor) ([]decompose.Visitor, error) {
+	if c.format == noContributions {
+		return before, nil
 	}
 	name := resultdir.Contributions
-	if format == "parquet" {
+	if c.format == "parquet" {
 		name = resultdir.Parquet
 	}
 	file, err := os.Create(dir.Path(name))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
+		return nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
 	}
-	kept := &stored{file: file, unfollow: durable.Follow(ctx, file)}
-	onDisk = sync.OnceValue(kept.close)
-	defer func() {
-		if err != nil {
-			_ = onDisk()
-		}
-	}()
-	kept.Visitor = report.NewContributions(file, totalRows(src)).WithID(id)
-	if format == "parquet" {
-		writer := newParquetContributions(file, totalRows(src))
-		writer.id = id
-		defer func() { _ = writer.stop() }() // of a pass that ended early
-		kept.Visitor = writer
+	c.kept = &stored{file: file, unfollow: durable.Follow(ctx, file)}
+	c.kept.Visitor = report.NewContributions(file, totalRows(rows)).WithID(c.id)
+	if c.format == "parquet" {
+		writer := newParquetContributions(file, totalRows(rows))
+		writer.id = c.id
+		c.kept.Visitor, c.stop = writer, writer.stop
 	}
-	o.Visitors = append([]decompose.Visitor{kept}, o.Visitors...)
-	r, err = decompose.Decompose(ctx, m, src, o)
-	return r, onDisk, err
+	return slices.Concat([]decompose.Visitor{c.kept}, before), nil
+}
+
+// close waits until the file is on the disk, if its rows are all there. A second call does nothing.
+func (c *contributions) close() error {
+	kept := c.kept
+	if kept == nil {
+		return nil
+	}
+	c.kept = nil
+	if c.stop != nil {
+		_ = c.stop() // what it says is about a pass that ended early, which has its own error
+	}
+	return kept.close()
 }
 
 // stored is a visitor whose file goes to the disk while those behind it end.
@@ -91,30 +92,14 @@ func (s *stored) close() error {
 	return errors.Join(err, s.file.Close())
 }
 
-// summing are the visitors of the last pass whose outcomes add up.
-func summing(ctx context.Context, made *prepared, o *decompose.Options, d *decomposeFlags) []decompose.Visitor {
-	all := append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(d.seed).WithContext(ctx)}, made.Ranking()...)
-	if d.contributions != noContributions {
-		all = append(all, report.NewExamples(made.model.Columns()).WithID(d.id))
-	}
-	return all
-}
-
-// withoutRows takes values of single rows out of r.
-func withoutRows(r *decompose.Result) {
-	for i := range r.Features {
-		r.Features[i].Sample = nil
-	}
-}
-
 // totalRows tells, after a pass, how many rows the data have, those left out for
 // missing cells included.
 func totalRows(src files.Source) func() int64 {
 	return func() int64 { total, _ := src.Rows(); return total }
 }
 
-// droppedNote says how many rows were left out for missing cells, if any.
-func droppedNote(src files.Source) string { return wiring.Dropped(src, " (--na drop)") }
+// naDrop says which flag left rows out.
+const naDrop = " (--na drop)"
 
 // writeRun notes what must not be in the artifact: time, machine, and the commit of the
 // binary, "" where that is not known.

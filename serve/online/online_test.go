@@ -61,7 +61,7 @@ func decomposed(t *testing.T, dir, formula string) {
 	for i := range g {
 		g[i] = level(i)
 	}
-	if err := table.AddText("g", g); err != nil {
+	if err := table.AddTexts("g", g); err != nil {
 		t.Fatal(err)
 	}
 	o := &pho.Options{Formula: formula, Inputs: map[string][]string{"x": numeric[:10]}}
@@ -264,14 +264,14 @@ func want(t *testing.T, dir string, se bool) (parts [][]float64, names []string,
 	var faults []error
 	for _, in := range inputs(0, n) {
 		if v, ok := in.Data.([]float64); ok {
-			faults = append(faults, rows.AddNumbers(in.Name, v))
+			faults = append(faults, rows.AddNumeric(in.Name, v))
 			continue
 		}
 		codes := make([]int32, n)
 		for i := range codes {
 			codes[i] = int32(i % 3)
 		}
-		faults = append(faults, rows.AddTexts(in.Name, codes, []string{"a", "b", "c"}))
+		faults = append(faults, rows.AddCodes(in.Name, data.Codes{Index: codes, Levels: []string{"a", "b", "c"}}))
 	}
 	if err := errors.Join(faults...); err != nil {
 		t.Fatal(err)

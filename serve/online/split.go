@@ -219,10 +219,10 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 			return faultf(400, "input %q takes numbers, and has texts", t.Name)
 		}
 		// Terms know levels again by the slice that holds them; the request's is used again.
-		return rows.AddTexts(g.shape.columns[fills[0]].Name, t.Codes, slices.Clone(t.Levels))
+		return rows.AddCodes(g.shape.columns[fills[0]].Name, data.Codes{Index: t.Codes, Levels: slices.Clone(t.Levels)})
 	}
 	if len(fills) == 1 {
-		return rows.AddNumbers(g.shape.columns[fills[0]].Name, t.Numbers)
+		return rows.AddNumeric(g.shape.columns[fills[0]].Name, t.Numbers)
 	}
 	all := make([]float64, len(t.Numbers))
 	n := rows.Len()
@@ -231,7 +231,7 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 		for i := range own {
 			own[i] = t.Numbers[i*width+k]
 		}
-		if err := rows.AddNumbers(g.shape.columns[at].Name, own); err != nil {
+		if err := rows.AddNumeric(g.shape.columns[at].Name, own); err != nil {
 			return err
 		}
 	}

@@ -97,7 +97,7 @@ func rows(t testing.TB, n int) *data.Table {
 		for i := range own {
 			own[i] = text[1+random.IntN(len(text)-1)]
 		}
-		must(t, table.AddText(text[0], own))
+		must(t, table.AddTexts(text[0], own))
 	}
 	return table
 }

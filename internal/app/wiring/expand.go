@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/basis/propose"
+	"github.com/pho-go/pho/decompose"
 )
 
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
 // without structure comes without a formula. The columns are those that the network reads,
 // less those that the formula names and those with a role.
-func (q *Request) expand(ctx context.Context, m *onnx.Model) (chosen, leftOut []string, err error) {
+func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
 	if len(q.Formulas) == 0 && blackBox(m) {
 		q.Formulas = []string{"~ ."}
 	}
@@ -91,7 +91,7 @@ func withoutDot(text string) (string, error) {
 }
 
 // blackBox reports whether the network has no terms of its own.
-func blackBox(m *onnx.Model) bool {
+func blackBox(m decompose.Model) bool {
 	for k := range m.Predictors() {
 		if len(m.Blocks(k)) > 0 {
 			return false

@@ -3,6 +3,7 @@ package wiring
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,29 +19,32 @@ import (
 )
 
 // exports refuses what cannot be written into the network's file, if it is to be.
-func (q *Request) exports(network *onnx.Model, c *classes.Model, with decompose.Model) error {
+func (q *Request) exports(s *subject, with decompose.Model) error {
 	if !q.Export {
 		return nil
 	}
-	return checkExport(q.Network.Path, q.Network.SHA256, network, c, with)
+	return q.Network.checkExport(s.graph(), s.contrasts, with)
 }
 
 // CheckExport refuses what Export could not write of the network and the terms of with.
 func (d *Ready) CheckExport(with decompose.Model) error {
 	own, _ := d.Base.(*classes.Model)
-	return checkExport(d.reference.Path, d.reference.SHA256, d.Graph, own, with)
+	return d.network.checkExport(d.Graph, own, with)
 }
 
-func checkExport(path, sum string, network *onnx.Model, c *classes.Model, with decompose.Model) error {
-	file, err := fileOf(path, sum, network.Graph())
+func (n *Network) checkExport(m *onnx.Model, c *classes.Model, with decompose.Model) error {
+	file, err := n.file()
 	if err != nil {
 		return err
 	}
-	if err := export.Check(file, network, with, mixtures(c)); err != nil {
-		return fmt.Errorf("model %q: %w", path, err)
+	if err := export.Check(file, m, with, mixtures(c)); err != nil {
+		return fmt.Errorf("%s: %w", n, err)
 	}
 	return nil
 }
+
+// errNoFile is a model that is no ONNX file, which is to be written as one.
+var errNoFile = errors.New("the model is no ONNX file to which the parts could be added")
 
 // mixtures are how predictors are made of the network's; nil: they are these.
 func mixtures(c *classes.Model) *export.Options {
@@ -54,33 +58,39 @@ func mixtures(c *classes.Model) *export.Options {
 	return o
 }
 
-// Export writes the network's file with the parts of r to w (package export). path and sum
-// are of the file that network was loaded from.
-func Export(w io.Writer, path, sum string, network *onnx.Model, r *decompose.Result) error {
+// Export writes the file of n with the parts of r to w (package export). m is n as r has it;
+// n nil: r is of a model that is no file, which is an error.
+func Export(w io.Writer, n *Network, m *onnx.Model, r *decompose.Result) error {
+	if n == nil {
+		return errNoFile
+	}
 	ref := ReferenceOf(r)
-	contrasts, err := ref.contrasted(network)
+	contrasts, err := ref.contrasted(m)
 	if err != nil {
 		return err
 	}
-	file, err := fileOf(path, sum, network.Graph())
+	file, err := n.file()
 	if err != nil {
 		return err
 	}
-	if err := export.Write(w, file, network, r, mixtures(contrasts)); err != nil {
-		return fmt.Errorf("model %q: %w", path, err)
+	if err := export.Write(w, file, m, r, mixtures(contrasts)); err != nil {
+		return fmt.Errorf("%s: %w", n, err)
 	}
 	return nil
 }
 
-// fileOf is what the network g was loaded from, as long as that has the digest: see
-// onnx.Graph.SHA256.
-func fileOf(path, sum string, g *onnx.Graph) (f export.File, err error) {
+// file is what n was loaded from, as long as that has the digest: see onnx.Graph.SHA256.
+func (n *Network) file() (f export.File, err error) {
+	if n.Path == "" {
+		return export.File{Model: n.raw}, nil
+	}
+	path := n.Path
 	if f.Model, err = os.ReadFile(path); err != nil {
 		return f, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	digest := sha256.New()
 	digest.Write(f.Model)
-	f.External = g.External()
+	f.External = n.Graph.External()
 	for _, location := range slices.Sorted(maps.Keys(f.External)) {
 		content, err := fs.ReadFile(onnx.Beside(path), location)
 		if err != nil {
@@ -90,8 +100,8 @@ func fileOf(path, sum string, g *onnx.Graph) (f export.File, err error) {
 		own := sha256.Sum256(content)
 		digest.Write(own[:])
 	}
-	if now := hex.EncodeToString(digest.Sum(nil)); now != sum {
-		return f, fmt.Errorf("model %q, or a file beside it with data of its tensors, is another one than when it was loaded: the sha256 is %s, want %q", path, now, sum)
+	if now := hex.EncodeToString(digest.Sum(nil)); now != n.SHA256 {
+		return f, fmt.Errorf("model %q, or a file beside it with data of its tensors, is another one than when it was loaded: the sha256 is %s, want %q", path, now, n.SHA256)
 	}
 	return f, nil
 }

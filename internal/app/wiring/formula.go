@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -145,11 +144,15 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 	return joined, sample, notes, err
 }
 
-// ownColumns are the columns that the network rounds and of which nothing but its own
+// ownColumns are the columns that the model rounds and of which nothing but its own
 // terms reads the numbers: terms of a formula, and the likelihood, are of the data's.
-func ownColumns(m *onnx.Model, formulas []*basis.Formula, o *decompose.Options) []string {
+func ownColumns(m decompose.Model, formulas []*basis.Formula, o *decompose.Options) []string {
+	r, ok := m.(rounding)
+	if !ok {
+		return nil
+	}
 	read := readColumns(formulas, o)
-	return slices.DeleteFunc(m.Rounded(), func(c string) bool { return slices.Contains(read, c) })
+	return slices.DeleteFunc(r.Rounded(), func(c string) bool { return slices.Contains(read, c) })
 }
 
 // readColumns are those that terms of the formulas and the likelihood read.

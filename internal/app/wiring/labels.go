@@ -33,6 +33,7 @@ func SetLabels(r *decompose.Result, l *label.Labels) error {
 	for _, f := range r.Features {
 		columns = append(columns, f.Name)
 	}
+	columns = append(columns, ref.Columns...)
 	for _, own := range ref.Inputs {
 		columns = append(columns, own...)
 	}

@@ -57,7 +57,12 @@ func MemberNames(paths []string) []string {
 }
 
 // networks are all of the request's, opened alike.
-func (q *Request) networks() []*Network { return append([]*Network{q.Network}, q.Others...) }
+func (q *Request) networks() []*Network {
+	if q.Network == nil {
+		return nil
+	}
+	return append([]*Network{q.Network}, q.Others...)
+}
 
 // openOthers opens the further networks as the first was.
 func (q *Request) openOthers(first *onnx.Model, open *onnx.Options) ([]*onnx.Model, error) {
@@ -111,8 +116,8 @@ func sameNetwork(first, m *onnx.Model) error {
 // sameRounding refuses networks that round other columns than the first: terms see the
 // columns as that does. It is for networks that Join has found alike.
 func (q *Request) sameRounding(graphs []*onnx.Model) error {
-	want := slices.Sorted(slices.Values(graphs[0].Rounded()))
 	for i, g := range graphs {
+		want := slices.Sorted(slices.Values(graphs[0].Rounded()))
 		if !slices.Equal(want, slices.Sorted(slices.Values(g.Rounded()))) {
 			return fmt.Errorf("model %q: its inputs round the columns %q, those of the first network %q: networks of one task have inputs of the same types", q.networks()[i].Path, g.Rounded(), want)
 		}
@@ -244,10 +249,7 @@ func (ref *Reference) reopenMember(member MemberReference, dir, folder string, m
 		return nil, "", moved(fmt.Errorf("model %q is not the network %q of this decomposition: its sha256 is %s, want %q", file, member.Name, n.SHA256, member.SHA256))
 	}
 	m, err := ref.model(n, precision)
-	if err != nil {
-		return nil, "", fmt.Errorf("model %q: %w", file, err)
-	}
-	return m, file, nil
+	return m, file, err
 }
 
 // commonFolder is the folder that all paths lie in.

@@ -1,9 +1,12 @@
 package wiring
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,10 +21,20 @@ import (
 // Network is an ONNX file that was read and checked.
 type Network struct {
 	Graph  *onnx.Graph
-	Path   string // as given
+	Path   string // as given; "": it was read from a stream
 	SHA256 string // of the very bytes that were loaded (onnx.Graph.SHA256)
 
 	MaxMemory int64 // as Load was given it; it bounds the bytes that blocks of rows are computed in, too
+
+	raw []byte // the file, if there is no Path
+}
+
+// String names the network in messages.
+func (n *Network) String() string {
+	if n.Path == "" {
+		return "the network that was read from a stream"
+	}
+	return fmt.Sprintf("model %q", n.Path)
 }
 
 // engine computes the network within its bound.
@@ -44,7 +57,22 @@ func Load(path string, maxMemory int64) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{g, path, g.SHA256(), maxMemory}, nil
+	return &Network{Graph: g, Path: path, SHA256: g.SHA256(), MaxMemory: maxMemory}, nil
+}
+
+// LoadFrom reads and checks a network from r, to whose end it reads. It keeps the bytes. A network
+// whose tensors lie in files of their own is an error.
+func LoadFrom(r io.Reader, maxMemory int64) (*Network, error) {
+	n := &Network{MaxMemory: maxMemory}
+	var err error
+	if n.raw, err = io.ReadAll(r); err == nil {
+		n.Graph, err = onnx.Load(bytes.NewReader(n.raw), &onnx.LoadOptions{MaxMemory: maxMemory})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n, err)
+	}
+	n.SHA256 = n.Graph.SHA256()
+	return n, nil
 }
 
 // The names of the precisions that a network is computed in.
@@ -64,8 +92,14 @@ func Precision(name string) (onnx.Precision, error) {
 	return onnx.Double, fmt.Errorf("precision %q: it is %s or %s", name, Double, Single)
 }
 
-// Reference is what a result says of its network: enough to open it again.
+// Function is the kind of a model that is no file, but a value of a program.
+const Function = "function"
+
+// Reference is what a result says of its model: of a network enough to open it again.
 type Reference struct {
+	Kind    string   `json:"kind,omitempty"`    // Function; "": ONNX
+	Columns []string `json:"columns,omitempty"` // of a Function: those that it reads
+
 	Path   string              `json:"path"`
 	SHA256 string              `json:"sha256"`
 	Inputs map[string][]string `json:"inputs"` // columns of each input, in order
@@ -123,6 +157,9 @@ func ReferenceOf(r *decompose.Result) Reference {
 // In is the reference as a result in dir has it: with the path as seen from there, or,
 // if dir is "", the absolute one.
 func (ref Reference) In(dir string) (json.RawMessage, error) {
+	if ref.Kind == Function {
+		return json.Marshal(function{ref.Kind, ref.Columns, ref.Rounded})
+	}
 	place, err := relativeTo(dir, ref.Path)
 	if err != nil {
 		return nil, err
@@ -137,10 +174,20 @@ func (ref Reference) In(dir string) (json.RawMessage, error) {
 	return json.Marshal(ref)
 }
 
+// function is what a result says of a model that is no file.
+type function struct {
+	Kind    string   `json:"kind"`
+	Columns []string `json:"columns"`
+	Rounded []string `json:"rounded,omitempty"`
+}
+
 // relativeTo is path as seen from the directory dir, with slashes, so that a result
 // and its network can move together and equal work in two places is equal; the
 // absolute path where there is none (another volume).
 func relativeTo(dir, path string) (string, error) {
+	if path == "" { // there is no file
+		return "", nil
+	}
 	abs, err := durable.Resolve(path)
 	if err != nil {
 		return "", err
@@ -172,32 +219,82 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 	if err := json.Unmarshal(r.Model, &ref); err != nil {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
 	}
-	if len(ref.Members) > 0 {
-		return nil, nil, fmt.Errorf("the decomposition is of %d networks, not of one", len(ref.Members))
-	}
-	if ref.SHA256 == "" {
-		return nil, nil, errors.New("the decomposition does not say which network it is of: it has no sha256")
+	if err := ref.ofOneFile(); err != nil {
+		return nil, nil, err
 	}
 	moved := func(err error) error { return err }
 	if path == "" {
-		path, moved = ref.find(dir), func(err error) error { return &MovedError{err} }
+		moved = func(err error) error { return &MovedError{err} }
+		if ref.Path == "" {
+			return nil, nil, moved(fmt.Errorf("the decomposition is of a network that was read from a stream, so it names no file: give the network, whose sha256 is %s", ref.SHA256))
+		}
+		path = ref.find(dir)
 	}
 	n, err := Load(path, maxMemory)
 	if err != nil {
 		return nil, nil, moved(err)
 	}
-	if n.SHA256 != ref.SHA256 {
-		return nil, nil, moved(fmt.Errorf("model %q is not the network of this decomposition: its sha256 is %s, want %q", path, n.SHA256, ref.SHA256))
+	if err := ref.is(n); err != nil {
+		return nil, nil, moved(err)
 	}
-	if precision == "" {
-		precision = ref.Precision
-	}
-	m, err := ref.model(n, precision)
+	m, err := ref.model(n, cmp.Or(precision, ref.Precision))
 	if err != nil {
-		return nil, nil, fmt.Errorf("model %q: %w", path, err)
+		return nil, nil, err
 	}
 	ref.File = path
 	return m, &ref, nil
+}
+
+// ReopenAs is n as the decomposition r has it, whose network it must be.
+func ReopenAs(r *decompose.Result, n *Network) (*onnx.Model, *Reference, error) {
+	ref := ReferenceOf(r)
+	if err := ref.ofOneFile(); err != nil {
+		return nil, nil, err
+	}
+	if err := ref.is(n); err != nil {
+		return nil, nil, err
+	}
+	m, err := ref.model(n, ref.Precision)
+	if err != nil {
+		return nil, nil, err
+	}
+	ref.Path, ref.File = n.Path, n.Path
+	return m, &ref, nil
+}
+
+// CheckModel refuses m if it cannot be the model, no file, that r was made of.
+func CheckModel(r *decompose.Result, m decompose.Model) (*Reference, error) {
+	ref := ReferenceOf(r)
+	if ref.Kind != Function {
+		return nil, errors.New("the decomposition is of an ONNX network: read it with that")
+	}
+	if own := m.Columns(); !slices.Equal(own, ref.Columns) {
+		return nil, fmt.Errorf("the model reads the columns %.300q, and the one that was decomposed %.300q: give the model that was decomposed", own, ref.Columns)
+	}
+	return &ref, nil
+}
+
+// ofOneFile refuses a reference that is not to a file.
+func (ref *Reference) ofOneFile() error {
+	switch {
+	case ref.Kind == Function:
+		return errors.New("the decomposition is of a model that is no file, but a value of the Go program that decomposed it: only a program that has the model can open it (pho.ReadModel)")
+	case ref.Kind != "":
+		return fmt.Errorf("the decomposition is of a model of kind %q, which this version does not know: use a newer one", ref.Kind)
+	case len(ref.Members) > 0:
+		return fmt.Errorf("the decomposition is of %d networks, not of one", len(ref.Members))
+	case ref.SHA256 == "":
+		return errors.New("the decomposition does not say which network it is of: it has no sha256")
+	}
+	return nil
+}
+
+// is refuses another network than the one that was decomposed.
+func (ref *Reference) is(n *Network) error {
+	if n.SHA256 == ref.SHA256 {
+		return nil
+	}
+	return fmt.Errorf("%s is not the network of this decomposition: its sha256 is %s, want %q", n, n.SHA256, ref.SHA256)
 }
 
 // model is the network as it was bound and read.
@@ -205,16 +302,20 @@ func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
 	g := n.Graph
 	p, err := Precision(precision)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", n, err)
 	}
 	bind := make(onnx.Binding, len(g.Inputs()))
 	for i, in := range g.Inputs() {
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
-	return onnx.NewModel(g, bind, &onnx.Options{
+	m, err := onnx.NewModel(g, bind, &onnx.Options{
 		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
 		Engine: n.engine(p), Decode: basis.Decode,
 	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n, err)
+	}
+	return m, nil
 }
 
 // find is where the network is: the recorded path, seen from dir (earlier versions

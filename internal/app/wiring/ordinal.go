@@ -15,6 +15,9 @@ import (
 // some, and shows the response as the numbers of their classes, or finds its levels. It
 // returns what is to be said of them.
 func (q *Request) ownThresholds(ctx context.Context, networks []*onnx.Model) (note string, err error) {
+	if len(networks) == 0 {
+		return "", nil
+	}
 	own := networks[0].Structure().Predictors[0].Ordinal
 	f, ok := q.Options.Family.(family.Ordinal)
 	if !ok || f.Known() || own == nil {

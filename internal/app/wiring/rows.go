@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -77,11 +76,23 @@ type seenRows struct {
 	network []string // columns whose missing values are the network's affair: it refuses those that it has no value for
 }
 
-// Seen is src with the columns as the network sees them (onnx.Model.Rows). Of columns that
-// others than the network read, missing values are errors.
-func Seen(m *onnx.Model, columns, others []string, src files.Source) files.Source {
-	network := slices.DeleteFunc(m.Columns(), func(c string) bool { return slices.Contains(others, c) })
-	return &seenRows{src, m.Rows(src, columns), network}
+// rounding is a model that rounds numbers where they enter, as *onnx.Model does.
+type rounding interface {
+	// Rounded are the columns.
+	Rounded() []string
+	// Rows is src with the columns as the model sees them.
+	Rows(src data.Source, columns []string) data.Source
+}
+
+// Seen is src with the columns as the model sees them, if it rounds numbers (onnx.Model.Rows).
+// Of columns that others than the model read, missing values are errors.
+func Seen(m decompose.Model, columns, others []string, src files.Source) files.Source {
+	network := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(others, c) })
+	seen := &seenRows{src, src, network}
+	if r, ok := m.(rounding); ok {
+		seen.rounded = r.Rows(src, columns)
+	}
+	return seen
 }
 
 // Batches reads the files and rounds.

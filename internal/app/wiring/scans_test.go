@@ -225,7 +225,7 @@ func TestReplay(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "on", "off", "y"} {
 		must(t, tab.AddNumeric(name, columns[name]))
 	}
-	must(t, tab.AddText("g", text))
+	must(t, tab.AddTexts("g", text))
 	bind := map[string][]string{"X": {"a", "b", "off", "on"}}
 	for _, rows := range []held{all(t, tab, func(int64) bool { return false }), all(t, tab, func(row int64) bool { return row%3 == 1 || row/4096 == 1 })} {
 		checkReplay(t, rows, asking(t, blackMLP, bind, "negative-binomial", "y", nil, `y ~ . + s(b, g, bs="fs", k=4) + ti(a, b, k=4) + g:factor(on)`),

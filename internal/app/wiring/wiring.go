@@ -1,6 +1,6 @@
 // Package wiring brings a network, rows, formulas and a response together to what
-// decompose.Decompose takes, and afterwards notes in the result what it was made of. The
-// command and package pho share it. It knows neither flags nor the files of a result.
+// decompose.Decompose takes, and afterwards notes in the result what it was made of. Package
+// recipe says in which order. It knows neither flags nor the files of a result.
 package wiring
 
 import (
@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -22,6 +21,7 @@ import (
 // Request says what is to be decomposed.
 type Request struct {
 	Network   *Network
+	Model     decompose.Model       // in place of Network: a model that is no ONNX file
 	Others    []*Network            // further networks of the same task, which are decomposed with it
 	From      decompose.MembersFrom // in what several networks differ
 	Rows      files.Source          // as Coded shows them
@@ -65,8 +65,8 @@ type Request struct {
 
 // Ready is all that decompose.Decompose needs.
 type Ready struct {
-	Graph *onnx.Model     // the network, the first of several, and the structure found in it
-	Base  decompose.Model // the network with its classes made unique (package classes); Graph, if there are none
+	Graph *onnx.Model     // the network, the first of several, and the structure found in it; nil: a model that is no ONNX file
+	Base  decompose.Model // that model; or the network, its classes made unique (package classes)
 	Model decompose.Model // with the terms of the formulas
 	Rows  *CachedRows     // as the network sees them
 	Notes []string        // what the reader of the result should know; "" is nothing
@@ -85,7 +85,8 @@ type Ready struct {
 	heads     []string // of the predictors
 	labels    *label.Labels
 	id        string
-	workers   int // 0: GOMAXPROCS
+	workers   int      // 0: GOMAXPROCS
+	network   *Network // that Graph is of
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -108,23 +109,11 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := checkColumn(q.Rows.Schema(), q.ID, false); err != nil {
 		return nil, optionError("id", err)
 	}
-	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
+	s, err := q.open()
 	if err != nil {
 		return nil, err
 	}
-	open := *q.Open
-	engine := q.Network.engine(q.Precision)
-	engine.NoMatrixUnits = q.NoMatrixUnits
-	open.Decode, open.Engine = basis.Decode, engine
-	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
-	if err != nil {
-		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)
-	}
-	graphs, err := q.openOthers(graph, &open)
-	if err != nil {
-		return nil, err
-	}
-	chosen, leftOut, err := q.expand(ctx, graph)
+	chosen, leftOut, err := q.expand(ctx, s.models[0])
 	if err != nil {
 		return nil, err
 	}
@@ -133,65 +122,50 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			return nil, err
 		}
 	}
-	ref := q.reference(bind)
-	if ref.Classes, err = q.classes(graph, trainedFor); err != nil {
+	if err := q.contrast(s, trainedFor); err != nil {
 		return nil, err
 	}
-	contrasts, err := ref.contrasted(graph)
-	if err != nil {
-		return nil, optionError("reference", err)
-	}
-	networks := make([]decompose.Model, len(graphs))
-	for i, g := range graphs {
-		if networks[i], err = ref.Contrasted(g); err != nil {
-			return nil, err
-		}
-	}
-	base := networks[0]
-	if err := q.checkLabels(base, &ref); err != nil {
+	if err := q.checkLabels(s.models[0], &s.reference); err != nil {
 		return nil, err
 	}
-	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
+	if o.Family, err = q.family(&s.reference, s.heads, trainedFor); err != nil {
 		return nil, err
 	}
-	own, err := q.ownThresholds(ctx, graphs)
+	thresholdsNote, err := q.ownThresholds(ctx, s.graphs)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.readClasses(&ref); err != nil {
+	if err := q.readClasses(&s.reference); err != nil {
 		return nil, err
 	}
-	ref.Rounded = ownColumns(graph, formulas, o)
-	rows := Cached(Seen(graph, ref.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
+	s.reference.Rounded = ownColumns(s.entered(), formulas, o)
+	rows := Cached(Seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
-	if err := q.exports(graph, contrasts, base); err != nil { // before the rows are read
+	if err := q.exports(s, s.models[0]); err != nil { // before the rows are read
 		return nil, err
 	}
-	m, sample, notes, err := q.extend(ctx, networks, rows, formulas)
+	m, sample, notes, err := q.extend(ctx, s.models, rows, formulas)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.sameRounding(graphs); err != nil {
+	if err := q.sameRounding(s.graphs); err != nil {
 		return nil, err
 	}
-	if contrasts != nil {
-		notes = append(notes, q.share(contrasts, m)...)
+	if s.contrasts != nil {
+		notes = append(notes, q.share(s.contrasts, m)...)
 	}
-	if err := q.exports(graph, contrasts, m); err != nil {
+	if err := q.exports(s, m); err != nil {
 		return nil, err
 	}
 	if o.Family, err = q.estimate(ctx, m, rows); err != nil {
 		return nil, err
 	}
-	notes = append(notes, q.twice(), cmp.Or(own, thresholds(o.Family)), graph.Structure().PassedOver, readsResponse(graph, o.Response))
-	for _, p := range graph.Structure().Predictors {
-		if r := p.Response(); r != "" {
-			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
-		}
-	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, headsOf(graph, contrasts), q.Labels, q.ID, q.Options.Workers}, nil
+	notes = append(notes, q.twice(), cmp.Or(thresholdsNote, thresholds(o.Family)))
+	notes = append(notes, s.passedOver(), readsResponse(s.models[0], o.Response))
+	notes = append(notes, s.responses()...)
+	return &Ready{s.graph(), s.models[0], m, rows, notes, chosen, leftOut, trainedFor, event, s.reference, q.Formulas, sample, s.heads, q.Labels, q.ID, q.Options.Workers, q.Network}, nil
 }
 
 // notInputs are the columns that no input takes for being left over.
@@ -206,39 +180,12 @@ func tolerance(p onnx.Precision) float64 {
 	return 1e-8
 }
 
-// reference says how the network is opened and bound.
-func (q *Request) reference(bind onnx.Binding) Reference {
-	ref := Reference{
-		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
-		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
-		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure,
-	}
-	if q.Precision == onnx.Single {
-		ref.Precision = Single
-	}
-	for _, in := range bind {
-		ref.Inputs[in.Input] = in.Columns
-	}
-	if len(q.Others) == 0 {
-		return ref
-	}
-	var paths []string
-	for _, n := range q.networks() {
-		paths = append(paths, n.Path)
-	}
-	for i, name := range MemberNames(paths) {
-		ref.Members = append(ref.Members, MemberReference{name, paths[i], q.networks()[i].SHA256})
-	}
-	ref.Path, ref.SHA256 = commonFolder(paths), "" // so that versions that know one network refuse it
-	return ref
-}
-
 // trainedFor is what the network's file says of the response, the family unless one is
 // asked for, the column of events unless one is named or the family knows none; "" where it
 // says nothing or was trained on another column.
 func (q *Request) trainedFor() (name, event string, err error) {
 	o := q.Options
-	if o.Response == "" {
+	if o.Response == "" || q.Network == nil {
 		return "", "", nil
 	}
 	r, err := q.Network.Graph.Response()

@@ -16,7 +16,7 @@ func table(t *testing.T) *data.Table {
 	if err := tab.AddNumeric("x", []float64{5, 4, 3, 2, 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := tab.AddText("g", []string{"b", "a", "b", "c", "a"}); err != nil {
+	if err := tab.AddTexts("g", []string{"b", "a", "b", "c", "a"}); err != nil {
 		t.Fatal(err)
 	}
 	return tab
