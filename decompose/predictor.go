@@ -308,11 +308,7 @@ func (s *solver) aliases(context.Context) error {
 	}
 	found.With = besideTwins(found.With, s.out.Terms)
 	for _, group := range found.Groups() {
-		var terms []TermResult
-		for _, j := range group {
-			terms = append(terms, s.out.Terms[j])
-		}
-		e := entanglement(terms)
+		e := s.out.entanglement(group)
 		e.Before, e.After = s.sumMoments(group)
 		s.out.Entangled = append(s.out.Entangled, e)
 	}

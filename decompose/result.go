@@ -64,7 +64,7 @@ type Result struct {
 // penalty, and with one convention.
 type PredictorSet struct {
 	Predictors []string `json:"predictors"`
-	Convention string   `json:"convention,omitempty"`
+	Uniqueness
 	// Variance and VarianceBefore are sums over the responses that Sharing.By makes, the
 	// predictors themselves without: of classes, their centred predictors', whatever the
 	// reference.
@@ -126,9 +126,8 @@ type Predictor struct {
 	// Orthogonality is max_j |cor(x_j, unstructured)| over the columns; under
 	// PHOGAM it is not zero.
 	Orthogonality float64 `json:"orthogonality"`
-	// Convention is what makes the predictor itself unique, a clause: "centred over the
-	// classes of every row". "": it is unique.
-	Convention string `json:"convention,omitempty"`
+	// Uniqueness is what makes the predictor itself unique.
+	Uniqueness
 	// Hierarchy says how unique the terms are where some have margins; nil: none has, or
 	// they are as fitted (Result.Terms).
 	Hierarchy *Hierarchy   `json:"hierarchy,omitempty"`
@@ -182,7 +181,10 @@ type TermResult struct {
 	// (robust bands; the term rests on single rows, as a level that occurs once does).
 	PinnedRows int64   `json:"pinned_rows,omitempty"`
 	Verdict    Verdict `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
-	Why        string  `json:"why,omitempty"`     // of a verdict other than Identified, a clause
+	Why        string  `json:"why,omitempty"`     // of a verdict other than Identified, a clause: Because in words
+	// Because are the reasons of the verdict: of a sum first that, then why; nil of an identified
+	// term, and in files of versions that did not have it (Reasons).
+	Because []Reason `json:"reasons,omitempty"`
 	// Margins is what was moved from this term to others of some of its features, so that
 	// it is orthogonal to them over the training rows: its values are those of
 	// Phi (beta + alpha) less these, theirs those and these besides.

@@ -14,7 +14,7 @@ func TestVerdictsOnPage(t *testing.T) {
 	set := func(name string, v decompose.Verdict, why string) {
 		for j := range d.Terms {
 			if d.Terms[j].Name == name {
-				d.Terms[j].Verdict, d.Terms[j].Why = v, why
+				d.Terms[j].Verdict, d.Terms[j].Why, d.Terms[j].Because = v, why, nil // as earlier versions wrote it
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func TestVerdictsOnPage(t *testing.T) {
 	}
 	// An artifact of an earlier version has no verdicts.
 	for j := range d.Terms {
-		d.Terms[j].Verdict, d.Terms[j].Why = "", ""
+		d.Terms[j].Verdict, d.Terms[j].Why, d.Terms[j].Because = "", "", nil
 	}
 	old := pageOf(t, r, effectsOf(t, r, a))
 	if strings.Contains(old, "of verdict") || !strings.Contains(old, "<td>identified</td>") || !strings.Contains(old, `<td class="no">sum</td>`) {
