@@ -42,6 +42,20 @@ func TestVerdictsOnPage(t *testing.T) {
 	}
 }
 
+// TestReasonsOnPage: a reason is a row as a whole, whatever the names that it has.
+func TestReasonsOnPage(t *testing.T) {
+	r, a := everything(t)
+	d := &r.Predictors[0]
+	for j := range d.Terms {
+		d.Terms[j].Because = nil
+		if d.Terms[j].Name == "group" {
+			d.Terms[j].Verdict, d.Terms[j].Because = decompose.Weak, []decompose.Reason{
+				{Kind: decompose.ReasonNearCopy, Text: "part of it can hardly be told from a; b"}, {Kind: decompose.ReasonSplit, Text: "its split with x; besides, y is open"}}
+		}
+	}
+	contains(t, pageOf(t, r, effectsOf(t, r, a)), "group : part of it can hardly be told from a; b.", "group : its split with x; besides, y is open.")
+}
+
 // TestSumsOnPage: the sd of a sum is that of its moments; where a file has none it is
 // estimated from the curve, and said to be; a sum without a curve is then left out.
 func TestSumsOnPage(t *testing.T) {
