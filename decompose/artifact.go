@@ -62,7 +62,6 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 	if err := checkDigest(raw); err != nil {
 		return nil, err
 	}
-	r.read = true
 	for k := range r.Predictors {
 		r.Predictors[k].fromWords()
 	}

@@ -9,7 +9,7 @@ func (d *Predictor) conventions(j int) (why []Reason) {
 		why = append(why, Reason{Kind: ReasonPredictor})
 	}
 	why = append(why, d.sharedOut(j)...)
-	if g := d.judging; g.blocks[j].isKept() && !g.additive {
+	if g := d.fit.judging; g.blocks[j].isKept() && !g.additive {
 		why = append(why, Reason{Kind: ReasonAsNetwork})
 	}
 	return why
@@ -65,7 +65,7 @@ func (d *Predictor) ruleOf(i, j int) Rule {
 	if less(*b, *a) {
 		a, b, i, j = b, a, j, i
 	}
-	g := d.judging
+	g := d.fit.judging
 	margins := g.isMargin(i, j) || g.isMargin(j, i)
 	own := a.Kind == Learned && b.Kind == Learned || g.blocks[i].isKept() || g.blocks[j].isKept()
 	switch {

@@ -135,7 +135,7 @@ func (m *Members) meanPredictor(k int, each []*Result) Predictor {
 		d.Terms = append(d.Terms, meanTerm(b, own))
 	}
 	d.meanCovariance(own)
-	d.sumW = own[0].sumW
+	d.sumW, d.fit = own[0].sumW, &fitState{}
 	return d
 }
 

@@ -55,9 +55,8 @@ type Result struct {
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
-	sum      *moments.Sum
-	read     bool // by Read: what only Solve knows is missing
-	labelled bool // by Labelled: names are for people, and nothing is applied by them
+	sum      *moments.Sum // nil: read without moments
+	labelled bool         // by Labelled: names are for people, and nothing is applied by them
 }
 
 // PredictorSet is predictors that belong together (Sharing): of one lambda for each
@@ -149,17 +148,27 @@ type Predictor struct {
 	Remainder *Remainder     `json:"remainder,omitempty"`
 	Members   []MemberResult `json:"members,omitempty"` // by network; nil: there is one
 
-	cov      *mat.SymDense        // of the projection, raw coordinates of all terms, in order; nil: not at hand
-	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
-	bias     *mat.SymDense        // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
-	robust   *robustCovariance    // by the last pass; nil: not at hand
-	sumW     float64              // of the rows' weights
-	mean     []float64            // weighted means of the raw columns, in the same order
-	lost     bool                 // the products had too few digits
+	covariances
+	fit *fitState // nil of a result that was read
+}
 
-	judging *judging      // what verdicts need; nil of a result that was read
-	split   *splitting    // of hierarchical terms; nil: none, or no moments are at hand
-	between *mat.SymDense // covariances of hierarchical terms, after, over the rows; nil: none, or read
+// covariances are what bands of a predictor are drawn by, in the raw coordinates of all terms, in
+// order. moments.bin has them; the zero value: it was not read, or there are none.
+type covariances struct {
+	cov    *mat.SymDense     // of the projection; nil: not at hand
+	robust *robustCovariance // by the last pass; nil: not at hand
+	mean   []float64         // weighted means of the columns
+	sumW   float64           // of the rows' weights
+	split  *splitting        // of hierarchical terms, by the moments; nil: none, or no moments are at hand
+}
+
+// fitState is what the fit knows of a predictor and no file holds.
+type fitState struct {
+	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
+	bias     *mat.SymDense        // of cov, what smoothing adds to the sandwich; nil: nothing
+	lost     bool                 // the products had too few digits
+	judging  *judging             // what verdicts need; nil: they are other results'
+	between  *mat.SymDense        // covariances of hierarchical terms, after, over the rows; nil: none
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,

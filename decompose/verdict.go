@@ -24,8 +24,7 @@ const (
 	weakConcurvity = 0.99
 )
 
-// judging is what verdicts need beside the result. A result that was read has none: it
-// has its verdicts.
+// judging is what verdicts need beside the result.
 type judging struct {
 	blocks   []Block
 	additive bool // the deep part is the same in all rows: nothing is left to move
@@ -50,10 +49,10 @@ func (r *Result) judge() {
 
 // judge says of every term how far the rows determine it.
 func (d *Predictor) judge(x trace) {
-	if d.judging == nil {
+	if d.fit == nil || d.fit.judging == nil {
 		return
 	}
-	d.judging.index(d)
+	d.fit.judging.index(d)
 	for j := range d.Terms {
 		t := &d.Terms[j]
 		t.Because = labelling{raw: d}.told(d.reasons(j, x))
@@ -85,7 +84,7 @@ func (g *judging) index(d *Predictor) {
 func (d *Predictor) neighbours(j int) []int {
 	var out []int
 	for _, f := range d.Terms[j].Features {
-		out = append(out, d.judging.of[f]...)
+		out = append(out, d.fit.judging.of[f]...)
 	}
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(i int) bool { return i == j })
@@ -103,7 +102,7 @@ func (t *TermResult) Reasons() []Reason {
 // reasons are those of the first verdict that applies to term j, and of a weak term the
 // conventions besides.
 func (d *Predictor) reasons(j int, x trace) []Reason {
-	if i := d.judging.group[j]; i >= 0 {
+	if i := d.fit.judging.group[j]; i >= 0 {
 		e := d.Entangled[i]
 		return slices.Concat([]Reason{{Kind: ReasonSum, With: e.Terms}}, e.Because)
 	}
@@ -113,7 +112,7 @@ func (d *Predictor) reasons(j int, x trace) []Reason {
 // weakness says why the rows hardly tell term j, whose squared standard error is se2 on
 // average; nil if they do.
 func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
-	t, g := &d.Terms[j], d.judging
+	t, g := &d.Terms[j], d.fit.judging
 	if g.filled && !g.blocks[j].isKept() {
 		why = append(why, Reason{Kind: ReasonNoRowsLeft})
 	}
