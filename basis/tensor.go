@@ -77,6 +77,9 @@ func (t *TensorTerm) By() (column, level string) {
 	return t.by.names()
 }
 
+// Interaction tells ti, whose functions have no main effects since margins are centred, from te.
+func (t *TensorTerm) Interaction() bool { return t.call == "ti" }
+
 // rows evaluates the margins and the by multipliers (nil: ones). Who is done with them hands the
 // margins' to forget.
 func (t *TensorTerm) rows(b *data.Batch) (rows []*tensorproduct.Rows, factors []float64, err error) {

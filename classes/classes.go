@@ -206,7 +206,7 @@ func (m *Model) Mixture(k int) []float64 {
 
 // Sharing is what belongs into decompose.Options.Shared: for each head of more than two
 // classes one lambda for all of them, chosen for the centred ones whatever the reference,
-// and the convention that makes them unique.
+// and the contrast that makes them unique.
 func (m *Model) Sharing() []decompose.Sharing {
 	var sets []decompose.Sharing
 	for _, h := range m.heads {
@@ -214,12 +214,12 @@ func (m *Model) Sharing() []decompose.Sharing {
 		if k < 3 {
 			continue
 		}
-		s := decompose.Sharing{Independent: k - 1, Convention: "centred over the classes of every row"}
+		s := decompose.Sharing{Independent: k - 1, Uniqueness: decompose.ClassContrast("")}
 		for _, i := range h.made {
 			s.Predictors = append(s.Predictors, m.rows[i].name)
 		}
 		if h.reference >= 0 {
-			s.Convention = fmt.Sprintf("difference to class %s", h.Classes[h.reference])
+			s.Uniqueness = decompose.ClassContrast(h.Classes[h.reference])
 			s.By = h.centring()
 		}
 		sets = append(sets, s)

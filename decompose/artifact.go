@@ -62,11 +62,19 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 	if err := checkDigest(raw); err != nil {
 		return nil, err
 	}
-	r.read = true
+	for k := range r.Predictors {
+		r.Predictors[k].fromWords()
+	}
+	for i := range r.Sets {
+		r.Sets[i].fromWords()
+	}
 	if err := r.decodeTerms(decode); err != nil {
 		return nil, err
 	}
 	if err := r.checkMembers(); err != nil {
+		return nil, err
+	}
+	if err := r.checkReasons(); err != nil {
 		return nil, err
 	}
 	if err := r.checkSupport(); err != nil {

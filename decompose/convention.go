@@ -1,47 +1,35 @@
 package decompose
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "slices"
 
-// conventions says given which conventions alone term j is unique, "" if it needs none.
+// conventions says given which conventions alone term j is unique, nil if it needs none.
 // The level of a curve is a convention of every term, and not said of each.
-func (d *Predictor) conventions(j int) string {
-	var why []string
+func (d *Predictor) conventions(j int) (why []Reason) {
 	if d.Convention != "" {
-		why = append(why, "the predictor's convention: "+d.Convention)
+		why = append(why, Reason{Kind: ReasonPredictor})
 	}
-	if s := d.sharedOut(j); s != "" {
-		why = append(why, s)
+	why = append(why, d.sharedOut(j)...)
+	if g := d.fit.judging; g.blocks[j].isKept() && !g.additive {
+		why = append(why, Reason{Kind: ReasonAsNetwork})
 	}
-	if g := d.judging; g.blocks[j].isKept() && !g.additive {
-		why = append(why, "it is as the network has it: what the deep part holds of it was not moved")
-	}
-	return strings.Join(why, "; ")
+	return why
 }
 
-// sharedOut says by which conventions functions that term j has in common with others are
-// shared out between them.
-func (d *Predictor) sharedOut(j int) string {
-	var rules []rule
-	partners := map[rule][]string{}
+// sharedOut says by which rules functions that term j has in common with others are shared
+// out between them.
+func (d *Predictor) sharedOut(j int) (why []Reason) {
 	for _, i := range d.neighbours(j) {
 		if !d.share(i, j) {
 			continue
 		}
-		r := d.ruleOf(i, j)
-		if !slices.Contains(rules, r) {
-			rules = append(rules, r)
+		rule := d.ruleOf(i, j)
+		at := slices.IndexFunc(why, func(r Reason) bool { return r.Rule == rule })
+		if at < 0 {
+			at, why = len(why), append(why, Reason{Kind: ReasonSplit, Rule: rule})
 		}
-		partners[r] = append(partners[r], d.Terms[i].Name)
+		why[at].With = append(why[at].With, d.Terms[i].Name)
 	}
-	var why []string
-	for _, r := range rules {
-		why = append(why, fmt.Sprintf("its split with %s %s", listed(partners[r]), r))
-	}
-	return strings.Join(why, "; ")
+	return why
 }
 
 // share tells whether terms i and j can hold a function in common, by what they are: one's
@@ -65,68 +53,50 @@ func (d *Predictor) share(i, j int) bool {
 // holdsMargins tells whether a term of several features can be a function of some of them.
 func holdsMargins(t *TermResult) bool {
 	switch {
-	case t.Kind == Linear, isTi(t), byColumn(t) != "":
+	case t.Kind == Linear, hasCentredMargins(t), byColumn(t) != "":
 		return false
 	}
 	return len(t.Margins) == 0
 }
 
-// rule is a convention by which a function that two terms can hold is shared out.
-type rule string
-
-const (
-	byHierarchy rule = "is hierarchical: an interaction is orthogonal to its margins over these rows"
-	byOwnBases  rule = "is hierarchical as far as the network's bases go, else the network's own"
-	byNetwork   rule = "is the network's own: either can hold what the other does"
-	byMargins   rule = "is that of margins centred one by one, not orthogonal to them over these rows"
-	byLeaving   rule = "leaves to the term of fewer features what both can hold"
-	byOrder     rule = "leaves to the earlier term what both can hold"
-	byContrast  rule = "is by contrasts with the first level of each factor"
-	bySumming   rule = "is by contrasts that sum to zero over the levels"
-	byZero      rule = "depends on where the numbers that it is a product of are 0"
-	byCentring  rule = "is that of curves centred over all rows, not within a level"
-	byShrinking rule = "is by penalty: what both can hold is a random effect as far as that costs less"
-	byBases     rule = "is by their bases: both can hold functions of the same features"
-)
-
 // ruleOf is the convention between terms i and j, by the richer of the two.
-func (d *Predictor) ruleOf(i, j int) rule {
+func (d *Predictor) ruleOf(i, j int) Rule {
 	a, b := &d.Terms[i], &d.Terms[j]
 	if less(*b, *a) {
 		a, b, i, j = b, a, j, i
 	}
-	g := d.judging
+	g := d.fit.judging
 	margins := g.isMargin(i, j) || g.isMargin(j, i)
 	own := a.Kind == Learned && b.Kind == Learned || g.blocks[i].isKept() || g.blocks[j].isKept()
 	switch {
 	case margins && own:
-		return byOwnBases
+		return ByOwnBases
 	case margins:
-		return byHierarchy
+		return ByHierarchy
 	case own:
-		return byNetwork
+		return ByNetwork
 	case a.Kind == Random, b.Kind == Random:
-		return byShrinking
+		return ByShrinkage
 	case byColumn(b) != "" && byLevel(b) != "":
-		return byCentring
+		return ByCentring
 	case byColumn(b) != "", b.Kind == Linear && len(b.Features) > 1:
-		return byZero
+		return ByZero
 	case sameSet(a.Features, b.Features):
-		return byBases
+		return ByTheirBases
 	case b.Kind == Factor && g.blocks[i].Constraint.kind == orthogonalTo:
-		return bySumming
+		return BySumToZero
 	case b.Kind == Factor:
-		return byContrast
-	case isTi(b):
-		return byMargins
+		return ByTreatment
+	case hasCentredMargins(b):
+		return ByMargins
 	case b.Kind == Learned:
-		return byNetwork
+		return ByNetwork
 	case smooth(a) && smooth(b) && len(a.Features) == len(b.Features):
-		return byOrder
+		return ByOrder
 	case smooth(a) && smooth(b):
-		return byLeaving
+		return ByFewer
 	}
-	return byBases
+	return ByTheirBases
 }
 
 // smooth tells the terms of which nested ones lose columns (projection.Block.Variables).
@@ -137,9 +107,11 @@ func (g *judging) isMargin(i, j int) bool {
 	return g.margins != nil && slices.Contains(g.margins[j], i)
 }
 
-// isTi tells a tensor product whose margins are centred.
-func isTi(t *TermResult) bool {
-	return t.Kind == Tensor && strings.HasPrefix(t.Name, "ti(")
+// hasCentredMargins tells a tensor product whose margins are centred, which cannot be a function
+// of some of its features alone.
+func hasCentredMargins(t *TermResult) bool {
+	s, ok := t.term.(interface{ Interaction() bool })
+	return ok && s.Interaction()
 }
 
 // byColumn is the by variable of a smooth, "" without one, byLevel its level of that; ""

@@ -65,7 +65,7 @@ func (p *plan) fit(ctx context.Context, m Model, src data.Source, o *Options, ca
 // see NeedsFactor. A result that was read does not tell.
 func (r *Result) LostDigits() bool {
 	for _, d := range r.Predictors {
-		if d.lost {
+		if d.fit != nil && d.fit.lost {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package decompose
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -9,30 +8,29 @@ import (
 // Entanglement is a group of terms of which only the sum is identified, and why. Before
 // and After are moments of the sum, nil in files of versions that did not have them.
 type Entanglement struct {
-	Terms  []string `json:"terms"`
-	Reason string   `json:"reason"`
-	Before *Moment  `json:"before,omitempty"`
-	After  *Moment  `json:"after,omitempty"`
+	Terms   []string `json:"terms"`
+	Reason  string   `json:"reason"`            // Because in words, a clause
+	Because []Reason `json:"reasons,omitempty"` // why each two of them overlap; nil in files of versions that did not have it
+	Before  *Moment  `json:"before,omitempty"`
+	After   *Moment  `json:"after,omitempty"`
 }
 
-// entanglement explains a group by what its terms are.
-func entanglement(group []TermResult) Entanglement {
-	e := Entanglement{}
-	for _, t := range group {
-		e.Terms = append(e.Terms, t.Name)
-	}
-	var reasons []string
-	for i, a := range group {
-		for _, b := range group[i+1:] {
-			if r := overlap(a, b); r != "" && !slices.Contains(reasons, r) {
-				reasons = append(reasons, r)
+// entanglement explains a group of d's terms by what they are.
+func (d *Predictor) entanglement(group []int) (e Entanglement) {
+	var why []Reason
+	for at, i := range group {
+		e.Terms = append(e.Terms, d.Terms[i].Name)
+		for _, j := range group[at+1:] {
+			if r := overlap(d.Terms[i], d.Terms[j]); r.Kind != "" {
+				why = append(why, r)
 			}
 		}
 	}
-	if len(reasons) == 0 {
-		reasons = []string{"on these rows their columns are linearly dependent"}
+	if why == nil {
+		why = []Reason{{Kind: ReasonDependent}}
 	}
-	e.Reason = strings.Join(reasons, "; ")
+	e.Because = labelling{raw: d}.told(why)
+	e.Reason = because(e.Because)
 	return e
 }
 
@@ -65,30 +63,24 @@ func besideTwins(with [][]int, terms []TermResult) [][]int {
 	return out
 }
 
-// overlap says what two terms share by construction; "" if nothing that their
+// overlap says what two terms share by construction; the zero value if nothing that their
 // kinds and features tell.
-func overlap(a, b TermResult) string {
+func overlap(a, b TermResult) Reason {
 	if less(b, a) {
 		a, b = b, a
 	}
-	same := sameFeatures(a, b)
-	switch {
+	kind := ReasonKind("")
+	switch same := sameFeatures(a, b); {
 	case same && a.Kind == Linear && b.Kind == Smooth:
-		return fmt.Sprintf("%s contains the linear effect of %s", b.Name, a.Name)
+		kind = ReasonLinearEffect
 	case same && (a.Kind == Linear || a.Kind == Smooth) && b.Kind == Factor:
-		return fmt.Sprintf("the levels of %s span any function of %s, and so %s", b.Name, b.Features[0], a.Name)
-	case same && a.Kind == Learned || same && b.Kind == Learned:
-		return fmt.Sprintf("%s and %s are both bases of %s", a.Name, b.Name, strings.Join(a.Features, ", "))
-	case same && a.Kind == Random || same && b.Kind == Random:
-		return fmt.Sprintf("%s and %s are both effects of %s", a.Name, b.Name, strings.Join(a.Features, ", "))
+		kind = ReasonLevels
 	case same:
-		return fmt.Sprintf("%s and %s are both functions of %s", a.Name, b.Name, strings.Join(a.Features, ", "))
-	case within(a, b) && b.Kind == Factor:
-		return fmt.Sprintf("the combinations of %s span the levels of %s", b.Name, a.Name)
+		kind = ReasonSameColumns
 	case within(a, b):
-		return fmt.Sprintf("%s contains the margin %s", b.Name, a.Name)
+		kind = ReasonMargin
 	}
-	return ""
+	return Reason{Kind: kind, With: []string{b.Name, a.Name}}
 }
 
 // less orders terms from the simplest to the richest.

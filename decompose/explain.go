@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/data"
 )
@@ -191,7 +192,7 @@ func (e *Explaining) Take(ctx context.Context, total *Explanation) error {
 	if e.over {
 		return errOver()
 	}
-	if e.result.read {
+	if !e.result.fitted() {
 		return errors.New("decompose: a result that was read is not completed, since its files lack what verdicts and bands need: solve the statistics again and take the sums with that result")
 	}
 	if err := e.belongs(total); err != nil {
@@ -209,6 +210,11 @@ func (e *Explaining) Take(ctx context.Context, total *Explanation) error {
 	}
 	e.over = true
 	return e.end(ctx)
+}
+
+// fitted tells whether what the fit alone knows is at hand: not where r was read.
+func (r *Result) fitted() bool {
+	return !slices.ContainsFunc(r.Predictors, func(d Predictor) bool { return d.fit == nil })
 }
 
 // belongs refuses sums that are not those of this pass over all rows.

@@ -100,7 +100,7 @@ func (s *solver) hierarchical() (err error) {
 	for j := range functions {
 		functions[j] = s.hierarchy.Coefficients(s.splits.after, j)
 	}
-	s.out.between = s.hierarchy.Covariances(functions)
+	s.out.fit.between = s.hierarchy.Covariances(functions)
 	s.out.split = &splitting{make: func() (*projection.Hierarchy, error) { return s.hierarchy, nil }}
 	return s.facts()
 }
@@ -118,12 +118,12 @@ func (s *solver) foldCovariances() {
 	if len(s.folded()) == 0 || s.out.cov == nil {
 		return
 	}
-	s.out.sandwich = nil
+	s.out.fit.sandwich = nil
 	change := s.givenAway(s.hierarchy.Map())
 	for i := range s.alpha {
 		change.Set(i, i, change.At(i, i)+1)
 	}
-	for _, v := range []*mat.SymDense{s.out.cov, s.out.bias} {
+	for _, v := range []*mat.SymDense{s.out.cov, s.out.fit.bias} {
 		if v == nil {
 			continue
 		}
@@ -371,12 +371,12 @@ func (s *solver) observed(full []projection.Concurvity, pairs []projection.Pair)
 // VarianceOf is the weighted variance, after, of the sum of hierarchical terms over the
 // training rows; false if no term of d has margins, or d was read from a file.
 func (d *Predictor) VarianceOf(terms ...int) (variance float64, ok bool) {
-	if d.between == nil {
+	if d.fit == nil || d.fit.between == nil {
 		return 0, false
 	}
 	for _, i := range terms {
 		for _, j := range terms {
-			variance += d.between.At(i, j)
+			variance += d.fit.between.At(i, j)
 		}
 	}
 	return max(variance, 0), true

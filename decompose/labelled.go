@@ -35,7 +35,7 @@ func (r *Result) Labelled() *Result {
 	out.Sets = slices.Clone(r.Sets)
 	for i := range out.Sets {
 		out.Sets[i].Predictors = label.Each(out.Sets[i].Predictors, l.Predictor)
-		out.Sets[i].Convention = labelledConvention(l, out.Sets[i].Convention)
+		out.Sets[i].Uniqueness = out.Sets[i].called(l.Predictor)
 	}
 	out.Predictors = slices.Clone(r.Predictors)
 	for k := range out.Predictors {
@@ -80,16 +80,6 @@ func (d *Predictor) termNames(l *label.Labels) map[string]string {
 	return names
 }
 
-// labelledConvention knows the clause of a reference class (package classes), which is called
-// what a predictor of that name would be.
-func labelledConvention(l *label.Labels, convention string) string {
-	const difference = "difference to class "
-	if class, ok := strings.CutPrefix(convention, difference); ok {
-		return difference + l.Predictor(class)
-	}
-	return convention
-}
-
 // labelling puts what people call things in place of names in one predictor.
 type labelling struct {
 	labels *label.Labels
@@ -105,12 +95,15 @@ func (l labelling) term(name string) string {
 }
 
 func (l labelling) predictor(d *Predictor) {
-	d.Name, d.Convention = l.labels.Predictor(d.Name), labelledConvention(l.labels, d.Convention)
+	d.Name, d.Uniqueness = l.labels.Predictor(d.Name), d.called(l.labels.Predictor)
 	d.Aliased = label.Each(d.Aliased, l.column)
 	d.Terms = slices.Clone(d.Terms)
 	for j := range d.Terms {
 		t := &d.Terms[j]
-		t.Why = l.clause(t.Why, t.Features)
+		if t.Because != nil {
+			t.Because = l.told(t.Because)
+			t.Why = because(t.Because)
+		}
 		t.Name, t.AliasedWith, t.Features = l.term(t.Name), label.Each(t.AliasedWith, l.term), l.labels.Features(t.Features)
 		t.Margins = slices.Clone(t.Margins)
 		for i := range t.Margins {
@@ -120,7 +113,11 @@ func (l labelling) predictor(d *Predictor) {
 	d.Entangled = slices.Clone(d.Entangled)
 	for i := range d.Entangled {
 		e := &d.Entangled[i]
-		e.Reason, e.Terms = l.clause(e.Reason, l.featuresOf(e.Terms)), label.Each(e.Terms, l.term)
+		e.Terms = label.Each(e.Terms, l.term)
+		if e.Because != nil {
+			e.Because = l.told(e.Because)
+			e.Reason = because(e.Because)
+		}
 	}
 	d.Concurvity = slices.Clone(d.Concurvity)
 	for i := range d.Concurvity {
@@ -228,45 +225,6 @@ func byLength(names map[string]string) []string {
 	out := slices.Sorted(maps.Keys(names))
 	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
-}
-
-// clause replaces names of terms, and of columns, in what verdicts and sums say of them. Words
-// are taken for names only where these clauses have names: a column may be called "a".
-func (l labelling) clause(text string, columns []string) string {
-	names := maps.Clone(l.terms)
-	for _, c := range columns {
-		if _, ok := names[c]; !ok {
-			names[c] = l.labels.Feature(c)
-		}
-	}
-	if c := l.raw.Convention; c != "" {
-		text = strings.ReplaceAll(text, c, labelledConvention(l.labels, c))
-	}
-	order := byLength(names)
-	var out strings.Builder
-	for at := 0; at < len(text); {
-		i := slices.IndexFunc(order, func(n string) bool { return nameAt(text, n, at) })
-		if i < 0 {
-			out.WriteByte(text[at])
-			at++
-			continue
-		}
-		out.WriteString(names[order[i]])
-		at += len(order[i])
-	}
-	return out.String()
-}
-
-// nameAt tells whether a name stands at a place of a clause, by what is before and behind it
-// (Predictor.sumOf, nearCopy, sharedOut and overlap write them).
-func nameAt(text, name string, at int) bool {
-	if name == "" || !strings.HasPrefix(text[at:], name) {
-		return false
-	}
-	before, after := text[:at], text[at+len(name):]
-	begins := before == "" || slices.ContainsFunc([]string{"only ", " + ", "told from ", "split with ", ", ", " and ", " of ", " margin ", "; "}, func(s string) bool { return strings.HasSuffix(before, s) })
-	ends := after == "" || slices.ContainsFunc([]string{" + ", ", ", " and ", " is ", " are ", " contains ", " span ", " leaves ", " depends ", " (", ": ", "; "}, func(s string) bool { return strings.HasPrefix(after, s) })
-	return begins && ends
 }
 
 // errLabelled is what applying a copy by Labelled is.

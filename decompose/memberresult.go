@@ -232,7 +232,7 @@ func (s *solver) meanCovariance() {
 	for _, m := range s.out.Members {
 		scale += m.Scale / float64(len(s.out.Members))
 	}
-	for _, v := range []*mat.SymDense{s.out.cov, s.out.bias} {
+	for _, v := range []*mat.SymDense{s.out.cov, s.out.fit.bias} {
 		if v != nil && s.out.Scale > 0 {
 			v.ScaleSym(scale/s.out.Scale, v)
 		}
@@ -254,7 +254,7 @@ func (r *Result) Network(m *Members, i int) (*Result, error) {
 			return nil, fmt.Errorf("decompose: predictor %q is of %d networks, not of %d", d.Name, len(d.Members), len(m.members))
 		}
 		own := d.Members[i]
-		p := Predictor{Name: d.Name, Intercept: own.Intercept, InterceptBefore: own.InterceptBefore, InterceptMoved: own.InterceptMoved,
+		p := Predictor{Name: d.Name, Uniqueness: d.Uniqueness, Intercept: own.Intercept, InterceptBefore: own.InterceptBefore, InterceptMoved: own.InterceptMoved,
 			Scale: own.Scale, Variance: own.Variance, VarianceBefore: own.VarianceBefore}
 		for j := range d.Terms {
 			t, mine := d.Terms[j], d.Terms[j].Members[i]

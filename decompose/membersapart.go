@@ -114,7 +114,7 @@ func (m *Members) meanPredictor(k int, each []*Result) Predictor {
 		return sum
 	}
 	d := Predictor{
-		Name: m.predictors[k], Rank: own[0].Rank, Columns: own[0].Columns, RankTolerance: own[0].RankTolerance, Status: own[0].Status,
+		Name: m.predictors[k], Uniqueness: own[0].Uniqueness, Rank: own[0].Rank, Columns: own[0].Columns, RankTolerance: own[0].RankTolerance, Status: own[0].Status,
 		Intercept:       mean(func(d *Predictor) float64 { return d.Intercept }),
 		InterceptBefore: mean(func(d *Predictor) float64 { return d.InterceptBefore }),
 		InterceptMoved:  mean(func(d *Predictor) float64 { return d.InterceptMoved }),
@@ -135,7 +135,7 @@ func (m *Members) meanPredictor(k int, each []*Result) Predictor {
 		d.Terms = append(d.Terms, meanTerm(b, own))
 	}
 	d.meanCovariance(own)
-	d.sumW = own[0].sumW
+	d.sumW, d.fit = own[0].sumW, &fitState{}
 	return d
 }
 
@@ -184,7 +184,7 @@ func meanTerm(b Block, own []*Predictor) TermResult {
 		t.Columns, t.Identified = max(t.Columns, o.Columns), t.Identified && o.Identified
 		t.EDF += o.EDF / n
 		if slices.Index(verdicts, o.Verdict) < slices.Index(verdicts, t.Verdict) || t.Verdict == "" {
-			t.Verdict, t.Why = o.Verdict, o.Why
+			t.Verdict, t.Why, t.Because = o.Verdict, o.Why, o.Because
 		}
 		t.AliasedWith = union(t.AliasedWith, o.AliasedWith)
 		t.Concurvity.Worst = math.Max(t.Concurvity.Worst, o.Concurvity.Worst)

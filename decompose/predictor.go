@@ -124,7 +124,7 @@ func (s *solver) coefficients(context.Context) error {
 		return err
 	}
 	out.Rank, out.Columns = fit.Rank, s.columns.Width()
-	out.Orthogonality, out.lost = fit.Orthogonality(), fit.LostDigits()
+	out.Orthogonality, out.fit.lost = fit.Orthogonality(), fit.LostDigits()
 	out.EDF, out.Scale, out.Score = fit.EDFTotal, fit.Scale, fit.Score
 	out.Status, out.Iterations = fit.Status, fit.Iterations
 	out.Importance = []Importance{}
@@ -171,7 +171,7 @@ func (s *solver) describe(ctx context.Context) error {
 func (s *solver) covariances() {
 	out, fit := &s.out, s.fit
 	if s.errors() {
-		out.bias, out.sandwich = fit.SmoothingBias(), fit.Sandwich()
+		out.fit.bias, out.fit.sandwich = fit.SmoothingBias(), fit.Sandwich()
 	}
 	switch own := s.plan.joined == nil; { // several networks' responses need it
 	case own && s.errors():
@@ -308,11 +308,7 @@ func (s *solver) aliases(context.Context) error {
 	}
 	found.With = besideTwins(found.With, s.out.Terms)
 	for _, group := range found.Groups() {
-		var terms []TermResult
-		for _, j := range group {
-			terms = append(terms, s.out.Terms[j])
-		}
-		e := entanglement(terms)
+		e := s.out.entanglement(group)
 		e.Before, e.After = s.sumMoments(group)
 		s.out.Entangled = append(s.out.Entangled, e)
 	}
@@ -340,12 +336,12 @@ func (s *solver) check(context.Context) error {
 // verdicts judges the terms.
 func (s *solver) verdicts(context.Context) error {
 	d := &s.out
-	d.judging = &judging{
+	d.fit.judging = &judging{
 		blocks: s.d.blocks, additive: s.columns.ConstantZeta(),
 		filled: d.Status == "" && int64(d.Rank) >= s.moments.Positive,
 	}
 	if s.hierarchy != nil {
-		d.judging.margins = s.nesting.Margins
+		d.fit.judging.margins = s.nesting.Margins
 	}
 	d.judge(func(v *mat.SymDense, terms ...int) float64 {
 		return linalg.TraceOfProduct(v, s.columns.Products(terms...))

@@ -55,16 +55,15 @@ type Result struct {
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
-	sum      *moments.Sum
-	read     bool // by Read: what only Solve knows is missing
-	labelled bool // by Labelled: names are for people, and nothing is applied by them
+	sum      *moments.Sum // nil: read without moments
+	labelled bool         // by Labelled: names are for people, and nothing is applied by them
 }
 
 // PredictorSet is predictors that belong together (Sharing): of one lambda for each
 // penalty, and with one convention.
 type PredictorSet struct {
 	Predictors []string `json:"predictors"`
-	Convention string   `json:"convention,omitempty"`
+	Uniqueness
 	// Variance and VarianceBefore are sums over the responses that Sharing.By makes, the
 	// predictors themselves without: of classes, their centred predictors', whatever the
 	// reference.
@@ -126,9 +125,8 @@ type Predictor struct {
 	// Orthogonality is max_j |cor(x_j, unstructured)| over the columns; under
 	// PHOGAM it is not zero.
 	Orthogonality float64 `json:"orthogonality"`
-	// Convention is what makes the predictor itself unique, a clause: "centred over the
-	// classes of every row". "": it is unique.
-	Convention string `json:"convention,omitempty"`
+	// Uniqueness is what makes the predictor itself unique.
+	Uniqueness
 	// Hierarchy says how unique the terms are where some have margins; nil: none has, or
 	// they are as fitted (Result.Terms).
 	Hierarchy *Hierarchy   `json:"hierarchy,omitempty"`
@@ -150,17 +148,27 @@ type Predictor struct {
 	Remainder *Remainder     `json:"remainder,omitempty"`
 	Members   []MemberResult `json:"members,omitempty"` // by network; nil: there is one
 
-	cov      *mat.SymDense        // of the projection, raw coordinates of all terms, in order; nil: not at hand
-	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
-	bias     *mat.SymDense        // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
-	robust   *robustCovariance    // by the last pass; nil: not at hand
-	sumW     float64              // of the rows' weights
-	mean     []float64            // weighted means of the raw columns, in the same order
-	lost     bool                 // the products had too few digits
+	covariances
+	fit *fitState // nil of a result that was read
+}
 
-	judging *judging      // what verdicts need; nil of a result that was read
-	split   *splitting    // of hierarchical terms; nil: none, or no moments are at hand
-	between *mat.SymDense // covariances of hierarchical terms, after, over the rows; nil: none, or read
+// covariances are what bands of a predictor are drawn by, in the raw coordinates of all terms, in
+// order. moments.bin has them; the zero value: it was not read, or there are none.
+type covariances struct {
+	cov    *mat.SymDense     // of the projection; nil: not at hand
+	robust *robustCovariance // by the last pass; nil: not at hand
+	mean   []float64         // weighted means of the columns
+	sumW   float64           // of the rows' weights
+	split  *splitting        // of hierarchical terms, by the moments; nil: none, or no moments are at hand
+}
+
+// fitState is what the fit knows of a predictor and no file holds.
+type fitState struct {
+	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
+	bias     *mat.SymDense        // of cov, what smoothing adds to the sandwich; nil: nothing
+	lost     bool                 // the products had too few digits
+	judging  *judging             // what verdicts need; nil: they are other results'
+	between  *mat.SymDense        // covariances of hierarchical terms, after, over the rows; nil: none
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
@@ -182,7 +190,10 @@ type TermResult struct {
 	// (robust bands; the term rests on single rows, as a level that occurs once does).
 	PinnedRows int64   `json:"pinned_rows,omitempty"`
 	Verdict    Verdict `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
-	Why        string  `json:"why,omitempty"`     // of a verdict other than Identified, a clause
+	Why        string  `json:"why,omitempty"`     // of a verdict other than Identified, a clause: Because in words
+	// Because are the reasons of the verdict: of a sum first that, then why; nil of an identified
+	// term, and in files of versions that did not have it (Reasons).
+	Because []Reason `json:"reasons,omitempty"`
 	// Margins is what was moved from this term to others of some of its features, so that
 	// it is orthogonal to them over the training rows: its values are those of
 	// Phi (beta + alpha) less these, theirs those and these besides.

@@ -71,7 +71,10 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], cov: d.cov, sandwich: d.sandwich, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW}
+		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW}
+		if d.fit != nil {
+			s.sandwich = d.fit.sandwich
+		}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
@@ -150,7 +153,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		}
 		var robust *robustCovariance
 		if clusters != nil {
-			robust = s.clustered(clusters, k, d.bias)
+			robust = s.clustered(clusters, k, d.fit.bias)
 		} else {
 			total, ok, err := sums.sums[k].Total(addScatters)
 			if err != nil {
@@ -159,7 +162,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 			if !ok {
 				total = s.frame.NewScatter()
 			}
-			robust = s.covariance(total, d.bias)
+			robust = s.covariance(total, d.fit.bias)
 		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)

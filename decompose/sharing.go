@@ -26,12 +26,11 @@ type Sharing struct {
 	// centred ones, so that lambda does not depend on the reference. nil: the deep
 	// parts themselves.
 	By *mat.Dense
-	// Convention is what makes the predictors unique, or that nothing does, for
-	// Predictor.Convention: all their terms then have the verdict Convention. "": they are
-	// unique. Those of a softmax are one up to a function common to all of them.
-	Convention string
+	// Uniqueness is that of the predictors, for Predictor.Uniqueness: unless Convention is "", all
+	// their terms have the verdict Convention.
+	Uniqueness
 	// Apart leaves each predictor its own lambdas, as it must where terms differ: there is
-	// Convention alone, and no PredictorSet.
+	// Uniqueness alone, and no PredictorSet.
 	Apart bool
 }
 
@@ -80,7 +79,7 @@ func (s Sharing) among(all []*solver) (members []*solver) {
 func (s Sharing) share(ctx context.Context, all []*solver) error {
 	members := s.among(all)
 	for _, m := range members {
-		m.out.Convention = s.Convention
+		m.out.Uniqueness = s.Uniqueness
 	}
 	if s.Apart {
 		return nil
@@ -159,7 +158,7 @@ func (r sharedResponse) mixed(of func(*solver) []float64) []float64 {
 
 // summed are the variances of a set that is solved.
 func (s Sharing) summed(all []*solver) PredictorSet {
-	set := PredictorSet{Predictors: slices.Clone(s.Predictors), Convention: s.Convention}
+	set := PredictorSet{Predictors: slices.Clone(s.Predictors), Uniqueness: s.Uniqueness}
 	if s.By == nil {
 		for _, m := range s.among(all) {
 			set.Variance.add(m.out.Variance)

@@ -130,7 +130,7 @@ func TestApart(t *testing.T) {
 	names := []string{"mu", "sigma", "nu"}
 	alone, _ := run(t, smoothOfOne(t, tab), tab, decompose.Options{})
 	r, _ := run(t, smoothOfOne(t, tab), tab, decompose.Options{
-		Smoothing: decompose.Smoothing{Shared: []decompose.Sharing{{Predictors: names, Convention: "centred", Apart: true}}}})
+		Smoothing: decompose.Smoothing{Shared: []decompose.Sharing{{Predictors: names, Uniqueness: decompose.Uniqueness{Convention: "centred"}, Apart: true}}}})
 	if len(r.Sets) != 0 {
 		t.Errorf("sets %+v", r.Sets)
 	}

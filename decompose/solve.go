@@ -62,7 +62,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	groups := s.groups.totals()
 	var solvers []*solver
 	for k, d := range p.predictors {
-		solvers = append(solvers, &solver{plan: p, k: k, d: d, moments: total, groups: groups, method: r.Method, o: o})
+		solvers = append(solvers, &solver{plan: p, k: k, d: d, moments: total, groups: groups, method: r.Method, o: o, out: Predictor{fit: &fitState{}}})
 	}
 	if err := r.addAll(ctx, solvers, o); err != nil {
 		if ctx.Err() != nil {
@@ -130,7 +130,7 @@ func (r *Result) add(ctx context.Context, s *solver) error {
 	if err := s.solve(ctx); err != nil {
 		return err
 	}
-	if s.out.lost {
+	if s.out.fit.lost {
 		s.warn("X'WX holds few digits of some direction that decides: take the figures with care, or use route qr")
 	}
 	r.Predictors = append(r.Predictors, s.out)

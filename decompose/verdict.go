@@ -1,10 +1,8 @@
 package decompose
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -26,8 +24,7 @@ const (
 	weakConcurvity = 0.99
 )
 
-// judging is what verdicts need beside the result. A result that was read has none: it
-// has its verdicts.
+// judging is what verdicts need beside the result.
 type judging struct {
 	blocks   []Block
 	additive bool // the deep part is the same in all rows: nothing is left to move
@@ -52,24 +49,16 @@ func (r *Result) judge() {
 
 // judge says of every term how far the rows determine it.
 func (d *Predictor) judge(x trace) {
-	if d.judging == nil {
+	if d.fit == nil || d.fit.judging == nil {
 		return
 	}
-	d.judging.index(d)
+	d.fit.judging.index(d)
 	for j := range d.Terms {
 		t := &d.Terms[j]
-		sum, weak, convention := d.sumOf(j), d.weakness(j, d.meanSquaredError(j, x)), d.conventions(j)
-		switch {
-		case sum != "":
-			t.Verdict, t.Why = Sum, sum
-		case weak != "" && convention != "":
-			t.Verdict, t.Why = Weak, weak+besides+convention
-		case weak != "":
-			t.Verdict, t.Why = Weak, weak
-		case convention != "":
-			t.Verdict, t.Why = Convention, convention
-		default:
-			t.Verdict, t.Why = Identified, ""
+		t.Because = labelling{raw: d}.told(d.reasons(j, x))
+		t.Why, t.Verdict = because(t.Because), Identified
+		if len(t.Because) > 0 {
+			t.Verdict = t.Because[0].Kind.verdict()
 		}
 	}
 }
@@ -95,54 +84,45 @@ func (g *judging) index(d *Predictor) {
 func (d *Predictor) neighbours(j int) []int {
 	var out []int
 	for _, f := range d.Terms[j].Features {
-		out = append(out, d.judging.of[f]...)
+		out = append(out, d.fit.judging.of[f]...)
 	}
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(i int) bool { return i == j })
 }
 
-// besides stands between why a term is weak and the conventions that it rests on as well.
-const besides = "; besides, "
-
-// Reasons are the clauses of Why, for those who list each of them once; those of a sum are
-// one.
-func (t *TermResult) Reasons() []string {
-	switch {
-	case t.Why == "":
-		return nil
-	case t.Verdict == Sum:
-		return []string{t.Why}
+// Reasons are Because or, in a result of versions that did not have it, Why as the text of one
+// reason; nil: the term is identified, or not judged.
+func (t *TermResult) Reasons() []Reason {
+	if t.Because == nil && t.Why != "" {
+		return []Reason{{Text: t.Why}}
 	}
-	return strings.Split(strings.Replace(t.Why, besides, "; ", 1), "; ")
+	return t.Because
 }
 
-// sumOf names the sum that is determined in place of term j, "" if the term itself is.
-func (d *Predictor) sumOf(j int) string {
-	if i := d.judging.group[j]; i >= 0 {
+// reasons are those of the first verdict that applies to term j, and of a weak term the
+// conventions besides.
+func (d *Predictor) reasons(j int, x trace) []Reason {
+	if i := d.fit.judging.group[j]; i >= 0 {
 		e := d.Entangled[i]
-		return fmt.Sprintf("only %s is determined: %s", added(e.Terms), e.Reason)
+		return slices.Concat([]Reason{{Kind: ReasonSum, With: e.Terms}}, e.Because)
 	}
-	return ""
+	return append(d.weakness(j, d.meanSquaredError(j, x)), d.conventions(j)...)
 }
 
 // weakness says why the rows hardly tell term j, whose squared standard error is se2 on
-// average; "" if they do.
-func (d *Predictor) weakness(j int, se2 float64) string {
-	t, g := &d.Terms[j], d.judging
-	var why []string
+// average; nil if they do.
+func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
+	t, g := &d.Terms[j], d.fit.judging
 	if g.filled && !g.blocks[j].isKept() {
-		why = append(why, "there are as many columns as rows: nothing is left to judge them by")
+		why = append(why, Reason{Kind: ReasonNoRowsLeft})
 	}
 	if t.PinnedRows > 0 {
-		why = append(why, fmt.Sprintf("it rests on single rows (%d, of leverage above 0.99)", t.PinnedRows))
+		why = append(why, Reason{Kind: ReasonSingleRows, Value: float64(t.PinnedRows)})
 	}
 	if se2 > weakShare*t.After.Variance && se2 > weakSE*weakSE*d.Variance.Total {
-		why = append(why, fmt.Sprintf("its standard error is %s its own standard deviation", timesOf(math.Sqrt(se2), math.Sqrt(t.After.Variance))))
+		why = append(why, Reason{Kind: ReasonStandardError, Value: ratio(math.Sqrt(se2), math.Sqrt(t.After.Variance))})
 	}
-	if copy := d.nearCopy(j); copy != "" {
-		why = append(why, copy)
-	}
-	return strings.Join(why, "; ")
+	return append(why, d.nearCopy(j)...)
 }
 
 // meanSquaredError is the weighted mean over the training rows of the squared standard
@@ -160,13 +140,13 @@ func (d *Predictor) meanSquaredError(j int, x trace) float64 {
 	return sum
 }
 
-// nearCopy says what a term can hardly be told from on these rows, "" if from nothing.
+// nearCopy says what a term can hardly be told from on these rows, nil if from nothing.
 // Terms that share functions by what they are (share) do not count: the split with them is
 // a convention for any rows.
-func (d *Predictor) nearCopy(j int) string {
+func (d *Predictor) nearCopy(j int) []Reason {
 	t := &d.Terms[j]
 	if !(t.EDF > 0 && t.Concurvity.Worst > weakConcurvity) {
-		return ""
+		return nil
 	}
 	related := map[string]bool{}
 	for _, i := range d.neighbours(j) {
@@ -174,49 +154,15 @@ func (d *Predictor) nearCopy(j int) string {
 			related[d.Terms[i].Name] = true
 		}
 	}
-	with, largest := "", weakConcurvity
+	var with []string
+	largest := weakConcurvity
 	for _, p := range d.Concurvity {
 		if p.Term == t.Name && p.Worst > largest && !related[p.With] {
-			with, largest = p.With, p.Worst
+			with, largest = []string{p.With}, p.Worst
 		}
 	}
-	switch {
-	case with != "":
-	case len(related) > 0:
-		return ""
-	default:
-		with = "what the other terms make together"
+	if with == nil && len(related) > 0 {
+		return nil
 	}
-	return fmt.Sprintf("part of it can hardly be told from %s (concurvity %s)", with, nines(t.Concurvity.Worst))
-}
-
-// timesOf writes how often b is in a: "80 % of", "17 times".
-func timesOf(a, b float64) string {
-	switch r := a / b; {
-	case !(r < 1000):
-		return "more than 1000 times"
-	case r >= 2:
-		return fmt.Sprintf("%.0f times", r)
-	default:
-		return fmt.Sprintf("%.0f %% of", 100*r)
-	}
-}
-
-// nines writes a share near 1 with as many digits as tell it from 1.
-func nines(v float64) string {
-	for digits := 3; digits < 8; digits++ {
-		if s := fmt.Sprintf("%.*f", digits, v); s != fmt.Sprintf("%.*f", digits, 1.0) {
-			return s
-		}
-	}
-	return "1"
-}
-
-// added is "a + b + c" of at most six names.
-func added(names []string) string {
-	const most = 6
-	if len(names) > most {
-		return fmt.Sprintf("%s + %d more", strings.Join(names[:most], " + "), len(names)-most)
-	}
-	return strings.Join(names, " + ")
+	return []Reason{{Kind: ReasonNearCopy, With: with, Value: t.Concurvity.Worst}}
 }

@@ -187,7 +187,7 @@ func softmax(said bool) *problem {
 	}
 	common := "none, so that it is determined up to a function common to all classes"
 	// By makes smoothing independent of what is common to all.
-	p.options.Shared = []decompose.Sharing{{Predictors: []string{"A", "B", "C"}, Independent: 2, By: centring(3), Convention: common}}
+	p.options.Shared = []decompose.Sharing{{Predictors: []string{"A", "B", "C"}, Independent: 2, By: centring(3), Uniqueness: decompose.Uniqueness{Convention: common}}}
 	p.why = map[string]string{"x": common}
 	p.moving = []string{"x", "s(z)", "g"}
 	p.moves = []move{{name: "a function common to all classes", to: func(m *restated) bool {

@@ -90,7 +90,8 @@ coef.pho <- function(object, predictor = NULL, ...) {
 #' A summary in the layout of mgcv
 #'
 #' There are no p values: the rows' noise is not what a decomposition is about. `sd` is how far a
-#' term moves the predictor over the rows, `verdict` whether the rows determine it.
+#' term moves the predictor over the rows, `verdict` whether the rows determine it, `reasons`
+#' the kinds of reasons why not.
 summary.pho <- function(object, ...) {
   a <- object$artifact
   predictors <- lapply(a$predictors, function(p) {
@@ -100,7 +101,8 @@ summary.pho <- function(object, ...) {
                  estimate = if (known) unlist(t$beta) + unlist(t$alpha) else NA,
                  se = if (known) .pho_slope_se(object, p$name, t$name) else NA,
                  sd_before = sqrt(t$before$variance), sd_after = sqrt(t$after$variance),
-                 verdict = .pho_or(t$verdict, if (isTRUE(t$identified)) "identified" else "sum"), stringsAsFactors = FALSE)
+                 verdict = .pho_or(t$verdict, if (isTRUE(t$identified)) "identified" else "sum"),
+                 reasons = paste(vapply(t$reasons, function(r) r$kind, ""), collapse = ", "), stringsAsFactors = FALSE)
     })
     share <- unlist(p$variance) / p$variance$total
     list(name = p$name, intercept = p$intercept, terms = do.call(rbind, rows), edf = p$edf, scale = p$scale,

@@ -47,11 +47,11 @@ func (p *predictor) verdicts(d *decompose.Predictor) {
 		if t.Verdict == decompose.Sum {
 			continue
 		}
-		for _, why := range t.Reasons() {
-			if names[why] == nil {
-				order = append(order, why)
+		for _, r := range t.Reasons() {
+			if names[r.Text] == nil {
+				order = append(order, r.Text)
 			}
-			names[why] = append(names[why], t.Name)
+			names[r.Text] = append(names[r.Text], t.Name)
 		}
 	}
 	for _, why := range order[:min(len(order), maxVerdicts)] {

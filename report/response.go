@@ -93,7 +93,7 @@ func Responses(r *decompose.Result, eta []float64, offset *float64) []ResponseVa
 		out = append(out, ResponseValue{name, s.of(row, k)})
 		if s.Reference && k == s.With[len(s.With)-1] {
 			highest, sum := s.softmax(row)
-			out = append(out, ResponseValue{"probability of " + clip(referenceClass(r, k), 40), math.Exp(-highest) / sum})
+			out = append(out, ResponseValue{"probability of " + clip(setOf(r, k).Reference, 40), math.Exp(-highest) / sum})
 		}
 	}
 	return out
@@ -177,32 +177,26 @@ func linkOf(family string, k int) *response {
 // softmaxOf is the softmax over the classes that predictor k belongs to; nil: it belongs to
 // none. Predictors centred over the classes have the softmax of the network's own.
 func softmaxOf(r *decompose.Result, k int) *response {
-	d := &r.Predictors[k]
-	for _, s := range r.Sets {
-		reference := strings.HasPrefix(s.Convention, differenceTo)
-		if !slices.Contains(s.Predictors, d.Name) || !reference && !strings.HasPrefix(s.Convention, "centred over the classes") {
-			continue
-		}
-		out := &response{Function: "softmax", Reference: reference, Name: "probability of " + clip(d.Name, 40)}
-		for i := range r.Predictors {
-			if slices.Contains(s.Predictors, r.Predictors[i].Name) {
-				out.With = append(out.With, i)
-			}
-		}
-		return out
+	s := setOf(r, k)
+	if s == nil {
+		return nil
 	}
-	return nil
+	out := &response{Function: "softmax", Reference: s.Contrast == decompose.ToClass, Name: "probability of " + clip(r.Predictors[k].Name, 40)}
+	for i := range r.Predictors {
+		if slices.Contains(s.Predictors, r.Predictors[i].Name) {
+			out.With = append(out.With, i)
+		}
+	}
+	return out
 }
 
-// differenceTo begins the convention of predictors that are compared with a class.
-const differenceTo = "difference to class"
-
-// referenceClass is the class that predictor k is a difference to; "": none.
-func referenceClass(r *decompose.Result, k int) string {
-	for _, s := range r.Sets {
-		if class, ok := strings.CutPrefix(s.Convention, differenceTo+" "); ok && slices.Contains(s.Predictors, r.Predictors[k].Name) {
-			return class
+// setOf are the classes that predictor k belongs to; nil: it belongs to none, or how they are
+// compared is not known.
+func setOf(r *decompose.Result, k int) *decompose.PredictorSet {
+	for i := range r.Sets {
+		if s := &r.Sets[i]; s.Contrast != "" && slices.Contains(s.Predictors, r.Predictors[k].Name) {
+			return s
 		}
 	}
-	return ""
+	return nil
 }

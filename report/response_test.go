@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/decompose"
@@ -59,27 +58,27 @@ func TestSoftmaxOf(t *testing.T) {
 	for _, v := range at {
 		sum += math.Exp(v)
 	}
-	for _, convention := range []string{"centred over the classes of every row", "difference to class c"} {
-		r := &decompose.Result{Predictors: []decompose.Predictor{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Sets: []decompose.PredictorSet{{Predictors: []string{"a", "b", "c"}, Convention: convention}}}
+	for _, reference := range []string{"", "c"} {
+		r := &decompose.Result{Predictors: []decompose.Predictor{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Sets: []decompose.PredictorSet{{Predictors: []string{"a", "b", "c"}, Uniqueness: decompose.ClassContrast(reference)}}}
 		row := decompose.Example{}
 		for _, v := range at {
-			if strings.HasPrefix(convention, "difference") {
+			if reference != "" {
 				v -= at[2]
 			} else {
 				v -= (at[0] + at[1] + at[2]) / 3
 			}
 			row.Parts = append(row.Parts, decompose.ExampleParts{Eta: v})
 		}
-		if strings.HasPrefix(convention, "difference") {
+		if reference != "" {
 			r.Predictors, row.Parts, r.Sets[0].Predictors = r.Predictors[:2], row.Parts[:2], []string{"a", "b"}
 		}
 		for k := range r.Predictors {
 			s := responseOf(r, k)
 			if s == nil || s.Name != "probability of "+r.Predictors[k].Name {
-				t.Fatalf("%s: %+v", convention, s)
+				t.Fatalf("reference %q: %+v", reference, s)
 			}
 			if got, want := s.of(row, k), math.Exp(at[k])/sum; math.Abs(got-want) > 1e-15 {
-				t.Errorf("%s: class %d has %v, want %v", convention, k, got, want)
+				t.Errorf("reference %q: class %d has %v, want %v", reference, k, got, want)
 			}
 		}
 	}

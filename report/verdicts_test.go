@@ -14,7 +14,7 @@ func TestVerdictsOnPage(t *testing.T) {
 	set := func(name string, v decompose.Verdict, why string) {
 		for j := range d.Terms {
 			if d.Terms[j].Name == name {
-				d.Terms[j].Verdict, d.Terms[j].Why = v, why
+				d.Terms[j].Verdict, d.Terms[j].Why, d.Terms[j].Because = v, why, nil // as earlier versions wrote it
 			}
 		}
 	}
@@ -34,12 +34,26 @@ func TestVerdictsOnPage(t *testing.T) {
 	}
 	// An artifact of an earlier version has no verdicts.
 	for j := range d.Terms {
-		d.Terms[j].Verdict, d.Terms[j].Why = "", ""
+		d.Terms[j].Verdict, d.Terms[j].Why, d.Terms[j].Because = "", "", nil
 	}
 	old := pageOf(t, r, effectsOf(t, r, a))
 	if strings.Contains(old, "of verdict") || !strings.Contains(old, "<td>identified</td>") || !strings.Contains(old, `<td class="no">sum</td>`) {
 		t.Error("the verdicts of a result without them")
 	}
+}
+
+// TestReasonsOnPage: a reason is a row as a whole, whatever the names that it has.
+func TestReasonsOnPage(t *testing.T) {
+	r, a := everything(t)
+	d := &r.Predictors[0]
+	for j := range d.Terms {
+		d.Terms[j].Because = nil
+		if d.Terms[j].Name == "group" {
+			d.Terms[j].Verdict, d.Terms[j].Because = decompose.Weak, []decompose.Reason{
+				{Kind: decompose.ReasonNearCopy, Text: "part of it can hardly be told from a; b"}, {Kind: decompose.ReasonSplit, Text: "its split with x; besides, y is open"}}
+		}
+	}
+	contains(t, pageOf(t, r, effectsOf(t, r, a)), "group : part of it can hardly be told from a; b.", "group : its split with x; besides, y is open.")
 }
 
 // TestSumsOnPage: the sd of a sum is that of its moments; where a file has none it is

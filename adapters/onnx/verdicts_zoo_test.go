@@ -25,7 +25,7 @@ func TestVerdictsOfTheZoo(t *testing.T) {
 		if m == nil {
 			continue
 		}
-		said, conventions := map[string]bool{}, decompose.Sharing{Convention: "determined up to a function common to all classes", Apart: true}
+		said, conventions := map[string]bool{}, decompose.Sharing{Uniqueness: decompose.Uniqueness{Convention: "determined up to a function common to all classes"}, Apart: true}
 		for k, p := range m.Predictors() {
 			if h := m.Head(k); h == "softmax" || h == "logsoftmax" {
 				said[p], conventions.Predictors = true, append(conventions.Predictors, p)

@@ -98,6 +98,7 @@ func writeHierarchy(w io.Writer, r *decompose.Result) {
 // theirs in a warning.
 func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 	var whys said // of a reason, the terms, with a predictor where only that has them
+	kind := map[string]decompose.ReasonKind{}
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
 		for j := range p.Terms {
@@ -105,8 +106,9 @@ func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 			if t.Verdict == decompose.Sum {
 				continue
 			}
-			for _, why := range t.Reasons() {
-				whys.add(why, wiring.Shorten(shown(t.Name), summaryName)+"\x00"+wiring.Shorten(shown(p.Name), summaryName))
+			for _, reason := range t.Reasons() {
+				kind[reason.Text] = reason.Kind
+				whys.add(reason.Text, wiring.Shorten(shown(t.Name), summaryName)+"\x00"+wiring.Shorten(shown(p.Name), summaryName))
 			}
 		}
 	}
@@ -116,7 +118,7 @@ func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 			return
 		}
 		each := ""
-		if len(whys.of[why]) > 1 && strings.HasPrefix(why, "its ") {
+		if k := kind[why]; len(whys.of[why]) > 1 && (k == decompose.ReasonSplit || k == decompose.ReasonStandardError) {
 			each = ", each"
 		}
 		writeProse(w, "  ", 4, termsOf(r, whys.of[why])+each+": "+bounded(why))

@@ -153,6 +153,20 @@ func TestSummaryPage(t *testing.T) {
 	}
 }
 
+// TestSummaryHasReasonsWhole: a reason is one, whatever the names that it has, and is said once.
+func TestSummaryHasReasonsWhole(t *testing.T) {
+	split := decompose.Reason{Kind: decompose.ReasonSplit, Text: "its split with a; b; besides, c is open"}
+	term := func(name string, reasons ...decompose.Reason) decompose.TermResult {
+		return decompose.TermResult{Name: name, Verdict: decompose.Weak, Because: reasons}
+	}
+	var b bytes.Buffer
+	writeReasons(&b, &decompose.Result{Predictors: []decompose.Predictor{{Name: "eta", Terms: []decompose.TermResult{
+		term("x", decompose.Reason{Kind: decompose.ReasonSingleRows, Text: "it rests on single rows"}, split), term("its; z", split)}}}}, false)
+	if want := "  x: it rests on single rows\n  x, its; z, each: its split with a; b; besides, c is open\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 // TestSummaryOfManyPredictors: sentences that are the same of all classes stand once.
 func TestSummaryOfManyPredictors(t *testing.T) {
 	r := &decompose.Result{Method: decompose.PHO, Family: "categorical"}

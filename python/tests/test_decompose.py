@@ -53,6 +53,7 @@ def test_models_as_bytes(made, demo, frame):
 
 def test_tables(made):
     assert list(made.terms["term"]) == [f"x{i}" for i in range(10)]
+    assert ((made.terms["reasons"] == "") == (made.terms["verdict"] == "identified")).all()
     assert set(made.effects["stage"]) == {"before", "after"}
     assert made.importance["variance_share"].notna().all()
     assert made.predictors == ["eta"]

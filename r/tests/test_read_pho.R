@@ -77,6 +77,7 @@ test("coefficients and the summary", {
   s <- summary(d)
   table <- s$predictors[[1]]$terms
   near(table$estimate[table$term == "area (m2)"], slope, 0)
+  stopifnot(identical(table$reasons == "", table$verdict == "identified"))
   near(table$sd_after[1], sqrt(mean(terms[, 1]^2) - mean(terms[, 1])^2), 1e-9)
   new <- predict(d, rows[1:50, ], type = "terms", se.fit = TRUE)$se.fit[, "area (m2)"]
   near(table$se[table$term == "area (m2)"], diff(range(new / sign(rows[["area (m2)"]][1:50] - mean(rows[["area (m2)"]])))) /

@@ -142,7 +142,7 @@ class Decomposition:
 
     @property
     def terms(self) -> _tables.Table:
-        """One row for each term: kind, columns, edf, sd before and after, whether it is identified."""
+        """One row for each term: kind, columns, edf, sd before and after, whether it is identified, or the kinds of reasons why not."""
         records = []
         for p in self._artifact["predictors"]:
             for t in p["terms"]:
@@ -159,9 +159,10 @@ class Decomposition:
                         "identified": t["identified"],
                         "verdict": t.get("verdict") or ("identified" if t["identified"] else "sum"),
                         "why": t.get("why", ""),
+                        "reasons": ", ".join(r["kind"] for r in t.get("reasons", [])),
                     }
                 )
-        names = ["predictor", "term", "kind", "features", "columns", "edf", "sd_before", "sd_after", "identified", "verdict", "why"]
+        names = ["predictor", "term", "kind", "features", "columns", "edf", "sd_before", "sd_after", "identified", "verdict", "why", "reasons"]
         return _tables.of(records, names)
 
     @property
