@@ -60,8 +60,8 @@ type jointTap struct {
 	width     int
 }
 
-// Join makes one model of networks with the same predictors, columns and terms, two at
-// least. Blocks are to be complete: see With for each network, given the same blocks.
+// Join makes one model of networks with the same predictors and terms, two at least; it reads
+// the columns of all. Blocks are to be complete: see With for each network, given the same blocks.
 //
 // Errors name the network and what it has that the first does not, or lacks.
 func Join(members []Member, from MembersFrom) (*Members, error) {
@@ -73,7 +73,7 @@ func Join(members []Member, from MembersFrom) (*Members, error) {
 	}
 	first := members[0].Model
 	m := &Members{
-		members: slices.Clone(members), from: from, predictors: slices.Clone(first.Predictors()), columns: slices.Clone(first.Columns()),
+		members: slices.Clone(members), from: from, predictors: slices.Clone(first.Predictors()), columns: columnsOf(members),
 		shared: true, taps: map[string]int{zetaOfEach: len(members) * len(first.Predictors())},
 	}
 	var faults []error
@@ -99,14 +99,18 @@ func Join(members []Member, from MembersFrom) (*Members, error) {
 	return m, nil
 }
 
-// sameTask refuses a network with other predictors or columns than the first one.
+// columnsOf are the columns that any of the networks reads, in order.
+func columnsOf(members []Member) (columns []string) {
+	for _, m := range members {
+		columns = union(columns, m.Model.Columns())
+	}
+	return columns
+}
+
+// sameTask refuses a network with other predictors than the first one.
 func (m *Members) sameTask(o Member) error {
 	if have := o.Model.Predictors(); !slices.Equal(have, m.predictors) {
 		return fmt.Errorf("decompose: network %q has the predictors %q, %q has %q: networks of one task have the same outputs", o.Name, have, m.members[0].Name, m.predictors)
-	}
-	have, want := slices.Sorted(slices.Values(o.Model.Columns())), slices.Sorted(slices.Values(m.columns))
-	if !slices.Equal(have, want) {
-		return fmt.Errorf("decompose: network %q reads the columns %q, %q reads %q: networks of one task have the same inputs", o.Name, have, m.members[0].Name, want)
 	}
 	return nil
 }

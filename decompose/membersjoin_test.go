@@ -3,6 +3,7 @@ package decompose_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,13 +25,17 @@ func TestJoinRefuses(t *testing.T) {
 	}{
 		{networks(1, 1, nil), "1 networks"},
 		{two(func(f *fake) { f.names = []string{"other"} }), `network "net1" has the predictors ["other"]`},
-		{two(func(f *fake) { f.columns = []string{"x0", "x1", "y"} }), `network "net1" reads the columns`},
 		{two(func(f *fake) { f.beta = nil }), `network "net1" has no term "x0"`},
 		{two(func(f *fake) { f.withTap() }), `network "net1" has a term "f(x0)"`},
 	} {
 		if _, err := decompose.Join(c.members, decompose.Seeds); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
+	}
+	more := networks(2, 1, nil)
+	more[1].Model = readsMore{more[1].Model}
+	if m := join(t, more); !slices.Equal(m.Columns(), []string{"x0", "x1", "x2", "z"}) {
+		t.Errorf("the networks read %q, and the second one z too", m.Columns())
 	}
 	if _, err := decompose.Join(networks(2, 1, nil), "moods"); err == nil {
 		t.Error("networks that differ by moods are joined")
@@ -48,6 +53,11 @@ func TestJoinRefuses(t *testing.T) {
 		t.Errorf("NaN of one network: %v", err)
 	}
 }
+
+// readsMore reads a column z too.
+type readsMore struct{ decompose.Model }
+
+func (m readsMore) Columns() []string { return append(slices.Clone(m.Model.Columns()), "z") }
 
 // TestMembersTwice: the same network twice has no spread, and a band that is the
 // projection's.

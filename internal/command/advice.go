@@ -112,6 +112,7 @@ func advice(err error) string {
 		delimiter *data.DelimiterError
 		cell      *data.CellError
 		moved     *wiring.MovedError
+		clip      *wiring.ClipError
 	)
 	switch {
 	case errors.As(err, &delimiter):
@@ -128,6 +129,8 @@ func advice(err error) string {
 		return "; if it was edited on purpose, pho verify DIR --sign accepts it"
 	case errors.Is(err, onnx.ErrMemory):
 		return "; --max-memory sets the bound"
+	case errors.As(err, &clip):
+		return ": --clip 1e-6 moves them that far from 0 and 1, or decompose the probabilities as they are with --link identity"
 	case errors.As(err, &moved):
 		return "; if the network has moved, give its place with --model"
 	}

@@ -105,13 +105,15 @@ func rolesOf(r *decompose.Result, o *decompose.Options) []string {
 func (a *applyShard) belongs(r *decompose.Result) error {
 	ref := wiring.ReferenceOf(r)
 	own := []string{ref.SHA256}
-	if len(ref.Members) > 0 {
+	if len(ref.Members) > 0 || ref.Kind == wiring.Columns {
 		own = nil
 		for _, m := range ref.Members {
-			own = append(own, m.SHA256)
+			if m.SHA256 != "" {
+				own = append(own, m.SHA256)
+			}
 		}
 	}
-	if !slices.EqualFunc(own, a.plan.Models, func(sha string, f plan.NamedFile) bool { return sha == f.SHA256 }) {
+	if !slices.Equal(ref.Predicted(), a.plan.Request["predictions"]) || !slices.EqualFunc(own, a.plan.Models, func(sha string, f plan.NamedFile) bool { return sha == f.SHA256 }) {
 		return fmt.Errorf("the decomposition is of another network than plan %q: give the result that pho solve made of that plan", a.dir)
 	}
 	return nil

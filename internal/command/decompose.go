@@ -3,11 +3,13 @@ package command
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/resultdir"
@@ -17,6 +19,9 @@ import (
 // decomposeFlags are the flags of pho decompose.
 type decomposeFlags struct {
 	models            []string
+	predictions       []string
+	link              string
+	clip              float64
 	membersFrom       string
 	out, log          string
 	inputs, formulas  []string
@@ -68,6 +73,10 @@ by what the columns hold; a network without structure has them without a formula
 A range temp..hum is all columns from temp to hum, in the order of the data; x0..x9 goes by
 number.
 
+A model that is no ONNX file is decomposed by its predictions: let it predict the rows, and
+name the column, as --predictions p --link logit. A dot then stands for all other columns of
+the data (docs/models.md).
+
 Several networks of one task, named by --model repeated or by their folder, are decomposed
 together: curves are those of their mean, with bands that hold what differs between
 networks, and every term says how far they differ before and after (docs/members.md).`,
@@ -92,6 +101,9 @@ networks, and every term says how far they differ before and after (docs/members
 // add defines the flags, those first that everybody needs.
 func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
+	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
+	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
+	f.Float64Var(&d.clip, "clip", 0, "move --predictions that are probabilities into [`EPS`, 1 - EPS], since 0 and 1 have no logit")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
@@ -166,12 +178,12 @@ func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs ma
 // oneNetwork refuses what is not done with several networks.
 func (d *decomposeFlags) oneNetwork(models []string) error {
 	switch {
-	case len(models) == 1:
+	case len(models)+len(d.predictions) == 1:
 		return nil
 	case d.export:
-		return usagef("--export-onnx writes one network's file, and there are %d: leave it out, or name one network", len(models))
+		return usagef("--export-onnx writes one network's file, and there are %d: leave it out, or name one network", len(models)+len(d.predictions))
 	case d.phonam != "":
-		return usagef("--phonam takes one network, and there are %d: without it each is projected on the bases that it learned", len(models))
+		return usagef("--phonam takes one network, and there are %d: without it each is projected on the bases that it learned", len(models)+len(d.predictions))
 	}
 	return nil
 }

@@ -19,8 +19,13 @@ import (
 func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options, error) {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if len(d.models) == 0 || slices.Contains(d.models, "") {
-		fault("--model is missing: name an ONNX file")
+	switch {
+	case len(d.predictions) > 0 && len(d.models) > 0:
+		fault("--model and --predictions: give the network's file, or the columns that hold what the model predicts")
+	case len(d.predictions) == 0 && (d.link != "" || d.clip != 0):
+		fault("--link and --clip are for --predictions")
+	case len(d.predictions) == 0 && (len(d.models) == 0 || slices.Contains(d.models, "")):
+		fault("--model is missing: name an ONNX file; of a model of any other kind, columns of the data with its predictions: --predictions COLUMN")
 	}
 	if from := decompose.MembersFrom(d.membersFrom); from != "" && from != decompose.Seeds && from != decompose.Resamples {
 		fault("--members-from %q: it is resamples or seeds", d.membersFrom)

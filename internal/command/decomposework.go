@@ -2,9 +2,11 @@ package command
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -121,7 +123,7 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	if err != nil {
 		return nil, err
 	}
-	networks, err := loadNetworks(in.models, d.network.maxMemory)
+	networks, err := d.networks(in)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +142,24 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	request := d.request(network, opened, columns, o)
 	request.Others, request.From, request.Labels, request.ID = networks[1:], in.from, labels, d.id
 	return request, nil
+}
+
+// networks reads those that --model names, or makes those of --predictions.
+func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
+	if len(d.predictions) == 0 {
+		return loadNetworks(in.models, d.network.maxMemory)
+	}
+	var out []*wiring.Network
+	var faults []error
+	for _, columns := range d.predictions {
+		n, err := wiring.Predicted(wiring.Predictions{Columns: strings.Split(columns, ","), Link: d.link, Clip: d.clip})
+		faults = append(faults, err)
+		out = append(out, n)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, usageError{err}
+	}
+	return out, nil
 }
 
 // texts are the columns that are read to the letter.

@@ -51,7 +51,7 @@ func networkFiles(models []string, asked string) (paths []string, from decompose
 	if from == "" {
 		from = decompose.Seeds
 	}
-	if len(paths) == 1 && asked != "" {
+	if len(models) > 0 && len(paths) == 1 && asked != "" {
 		return nil, "", usagef("--members-from %s: there is one network, %q; name several by --model, or their folder", asked, paths[0])
 	}
 	return paths, from, nil
@@ -156,6 +156,9 @@ func loadNetworks(paths []string, maxMemory string) ([]*wiring.Network, error) {
 // addNetworks lists the files of opened networks.
 func (s *sources) addNetworks(o *wiring.Opened) {
 	for i, m := range o.Networks {
+		if o.Files[i] == "" {
+			continue
+		}
 		s.addModel(o.Files[i], m.Graph())
 	}
 }

@@ -112,6 +112,9 @@ func (w *planned) close() { w.request.Rows.Close() }
 
 // networkDigests are the SHA-256 of the request's networks.
 func networkDigests(q *wiring.Request) []string {
+	if q.Network.Predictions != nil { // the request has them
+		return nil
+	}
 	out := []string{q.Network.SHA256}
 	for _, n := range q.Others {
 		out = append(out, n.SHA256)

@@ -133,7 +133,7 @@ func decode(raw []byte) (*Plan, error) {
 	if p.Format != Format {
 		return nil, fmt.Errorf("format %q is not readable here, this is %q; is the plan from another version?", p.Format, Format)
 	}
-	if p.Shards < 1 || p.Rows < 0 || len(p.Models) == 0 || p.Counts != nil && len(p.Counts) != p.Shards {
+	if p.Shards < 1 || p.Rows < 0 || len(p.Models) == 0 && len(p.Request["predictions"]) == 0 || p.Counts != nil && len(p.Counts) != p.Shards {
 		return nil, errors.New("it is damaged: shards, rows or networks are missing")
 	}
 	for _, d := range p.Done {

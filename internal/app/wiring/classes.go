@@ -32,6 +32,9 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 	if err != nil {
 		return nil, err
 	}
+	if p := q.Network.Predictions; p != nil && len(heads) == 1 {
+		heads[0].Classes = p.classes()
+	}
 	asked := q.Family == "categorical" || trainedFor == "categorical" || q.Class != ""
 	if len(heads) == 0 && asked && allPlain(m) {
 		labels, err := labelsOf(m, m.Predictors(), nil)

@@ -33,7 +33,7 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 			}
 		}
 		taken := slices.Concat(f.Names(), q.Options.Columns.Names(), []string{f.Response})
-		columns := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(taken, c) })
+		columns := slices.DeleteFunc(q.explaining(m), func(c string) bool { return slices.Contains(taken, c) })
 		look := "choice of terms"
 		if len(chosen) > 0 {
 			look = fmt.Sprintf("%s %d", look, len(chosen)+1)

@@ -36,12 +36,16 @@ func (d *Ready) Ranking() []decompose.Visitor {
 }
 
 // sampleOf samples the columns that the network reads or the formulas name and that are
-// neither tensors nor have a role, nil if nobody asks what is left.
+// neither tensors nor have a role, nil if nobody asks what is left. Of a model that is known by its
+// predictions, these are no columns to explain it by.
 func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interaction.Sample {
 	if q.Interactions == NoInteractions {
 		return nil
 	}
-	names := slices.Clone(m.Columns())
+	var names []string
+	if q.Network == nil || q.Network.Predictions == nil {
+		names = slices.Clone(m.Columns())
+	}
 	for _, spec := range terms {
 		names = append(names, spec.Columns()...)
 	}

@@ -17,6 +17,8 @@ type MemberReference struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
+
+	Predictions []string `json:"predictions,omitempty"` // of a model that is known by them, and has no file
 }
 
 // MemberNames are short names of several networks' files: what tells their paths apart,
@@ -56,6 +58,25 @@ func MemberNames(paths []string) []string {
 	return names
 }
 
+// networkNames are short names of several networks, by their files or by their predictions.
+func networkNames(networks []*Network) []string {
+	if networks[0].Predictions == nil {
+		return MemberNames(pathsOf(networks))
+	}
+	var names []string
+	for _, n := range networks {
+		names = append(names, strings.Join(n.Predictions.Columns, "+"))
+	}
+	return names
+}
+
+func pathsOf(networks []*Network) (paths []string) {
+	for _, n := range networks {
+		paths = append(paths, n.Path)
+	}
+	return paths
+}
+
 // networks are all of the request's, opened alike.
 func (q *Request) networks() []*Network {
 	if q.Network == nil {
@@ -69,12 +90,12 @@ func (q *Request) openOthers(first *onnx.Model, open *onnx.Options) ([]*onnx.Mod
 	models := []*onnx.Model{first}
 	var faults []error
 	for _, n := range q.Others {
-		bind, err := onnx.Bind(n.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
+		bind, err := q.bind(n)
 		var m *onnx.Model
 		if err == nil {
 			m, err = onnx.NewModel(n.Graph, bind, open)
 		}
-		if err == nil {
+		if err == nil && n.Predictions == nil {
 			err = sameNetwork(first, m)
 		}
 		if err != nil {
@@ -139,15 +160,11 @@ func (q *Request) joined(models []decompose.Model, extra map[string][]decompose.
 	if len(models) == 1 {
 		return decompose.With(models[0], extra)
 	}
-	var paths []string
-	for _, n := range q.networks() {
-		paths = append(paths, n.Path)
-	}
 	var members []decompose.Member
-	for i, name := range MemberNames(paths) {
+	for i, name := range networkNames(q.networks()) {
 		m, err := decompose.With(models[i], extra)
 		if err != nil {
-			return nil, fmt.Errorf("model %q: %w", paths[i], err)
+			return nil, fmt.Errorf("%s: %w", q.networks()[i], err)
 		}
 		members = append(members, decompose.Member{Name: name, Model: m})
 	}
@@ -159,6 +176,9 @@ func (q *Request) twice() string {
 	first := map[string]string{}
 	var same []string
 	for _, n := range q.networks() {
+		if n.Predictions != nil {
+			continue // columns of other names
+		}
 		if other, ok := first[n.SHA256]; ok {
 			same = append(same, fmt.Sprintf("%q and %q", other, n.Path))
 			continue
@@ -232,6 +252,10 @@ func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, precision
 
 // reopenMember opens one of several networks.
 func (ref *Reference) reopenMember(member MemberReference, dir, folder string, maxMemory int64, precision string) (*onnx.Model, string, error) {
+	if ref.Kind == Columns {
+		m, err := ref.reopenPredictions(member.Predictions, folder, precision)
+		return m, "", err
+	}
 	own := Reference{Path: member.Path}
 	file, moved := own.find(dir), func(err error) error { return &MovedError{err} }
 	if folder != "" {

@@ -26,11 +26,17 @@ type Network struct {
 
 	MaxMemory int64 // as Load was given it; it bounds the bytes that blocks of rows are computed in, too
 
+	// Predictions says that the network is a model that is known by its predictions; nil: it is one of an ONNX file.
+	Predictions *Predictions
+
 	raw []byte // the file, if there is no Path
 }
 
 // String names the network in messages.
 func (n *Network) String() string {
+	if n.Predictions != nil {
+		return fmt.Sprintf("the predictions %.300q", n.Predictions.Columns)
+	}
 	if n.Path == "" {
 		return "the network that was read from a stream"
 	}
@@ -92,13 +98,20 @@ func Precision(name string) (onnx.Precision, error) {
 	return onnx.Double, fmt.Errorf("precision %q: it is %s or %s", name, Double, Single)
 }
 
-// Function is the kind of a model that is no file, but a value of a program.
-const Function = "function"
+// The kinds of models that are no ONNX file.
+const (
+	Function = "function" // a value of a program
+	Columns  = "columns"  // it is known by columns of the data, which hold what it predicts
+)
 
 // Reference is what a result says of its model: of a network enough to open it again.
 type Reference struct {
-	Kind    string   `json:"kind,omitempty"`    // Function; "": ONNX
+	Kind    string   `json:"kind,omitempty"`    // Function, Columns; "": ONNX
 	Columns []string `json:"columns,omitempty"` // of a Function: those that it reads
+
+	Predictions []string `json:"predictions,omitempty"` // of Columns: those of the one model, see Predictions
+	Link        string   `json:"link,omitempty"`
+	Clip        float64  `json:"clip,omitempty"`
 
 	Path   string              `json:"path"`
 	SHA256 string              `json:"sha256"`
@@ -157,8 +170,11 @@ func ReferenceOf(r *decompose.Result) Reference {
 // In is the reference as a result in dir has it: with the path as seen from there, or,
 // if dir is "", the absolute one.
 func (ref Reference) In(dir string) (json.RawMessage, error) {
-	if ref.Kind == Function {
+	switch ref.Kind {
+	case Function:
 		return json.Marshal(function{ref.Kind, ref.Columns, ref.Rounded})
+	case Columns:
+		return ref.columnsJSON()
 	}
 	place, err := relativeTo(dir, ref.Path)
 	if err != nil {
@@ -218,6 +234,10 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 	var ref Reference
 	if err := json.Unmarshal(r.Model, &ref); err != nil {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
+	}
+	if ref.Kind == Columns && len(ref.Members) == 0 {
+		m, err := ref.reopenPredictions(ref.Predictions, path, cmp.Or(precision, ref.Precision))
+		return m, &ref, err
 	}
 	if err := ref.ofOneFile(); err != nil {
 		return nil, nil, err
@@ -279,6 +299,8 @@ func (ref *Reference) ofOneFile() error {
 	switch {
 	case ref.Kind == Function:
 		return errors.New("the decomposition is of a model that is no file, but a value of the Go program that decomposed it: only a program that has the model can open it (pho.ReadModel)")
+	case ref.Kind == Columns:
+		return errors.New("the decomposition is of a model that is known by its predictions, columns of the data, and not of a file")
 	case ref.Kind != "":
 		return fmt.Errorf("the decomposition is of a model of kind %q, which this version does not know: use a newer one", ref.Kind)
 	case len(ref.Members) > 0:

@@ -23,11 +23,15 @@ func (q *Request) open() (*subject, error) {
 	if q.Model != nil {
 		return q.openModel()
 	}
-	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
+	if err := q.checkPredictions(); err != nil {
+		return nil, err
+	}
+	bind, err := q.bind(q.Network)
 	if err != nil {
 		return nil, err
 	}
 	open := *q.Open
+	open.NoStructure = open.NoStructure || q.Network.Predictions != nil
 	engine := q.Network.engine(q.Precision)
 	engine.NoMatrixUnits = q.NoMatrixUnits
 	open.Decode, open.Engine = basis.Decode, engine
@@ -54,7 +58,7 @@ func (q *Request) openModel() (*subject, error) {
 	case q.Class != "":
 		return nil, optionError("reference", fmt.Errorf("the model is no ONNX file whose softmax would have a class %q: package classes makes its predictors differences to a class", q.Class))
 	case q.Export:
-		return nil, optionError("export", errNoFile)
+		return nil, optionError("export-onnx", errNoFile)
 	}
 	if err := q.Rows.Schema().Require("the data", q.Model.Columns()); err != nil {
 		return nil, err
@@ -135,15 +139,16 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	for _, in := range bind {
 		ref.Inputs[in.Input] = in.Columns
 	}
+	if q.Network.Predictions != nil {
+		ref.predictions(q.networks())
+		return ref
+	}
 	if len(q.Others) == 0 {
 		return ref
 	}
-	var paths []string
-	for _, n := range q.networks() {
-		paths = append(paths, n.Path)
-	}
+	paths := pathsOf(q.networks())
 	for i, name := range MemberNames(paths) {
-		ref.Members = append(ref.Members, MemberReference{name, paths[i], q.networks()[i].SHA256})
+		ref.Members = append(ref.Members, MemberReference{Name: name, Path: paths[i], SHA256: q.networks()[i].SHA256})
 	}
 	ref.Path, ref.SHA256 = commonFolder(paths), "" // so that versions that know one network refuse it
 	return ref

@@ -209,12 +209,15 @@ func (q *Request) family(ref *Reference, heads []string, trainedFor string) (fam
 	if q.Options.Response == "" {
 		return nil, nil
 	}
-	name := cmp.Or(q.Family, trainedFor)
+	name, asked := cmp.Or(q.Family, trainedFor), true
 	if name == "" {
-		name = family.Suggested(heads)
+		name, asked = family.Suggested(heads), false
 	}
 	f, err := family.Parse(name, heads)
+	columns := q.Network != nil && q.Network.Predictions != nil && ref.Classes == nil
 	switch {
+	case !asked && (err != nil || len(heads) > 1 && columns):
+		return nil, optionError("response", fmt.Errorf("nothing says how %q hangs on the %d predictors of the model: name its family, leave the response out, or decompose one predictor", q.Options.Response, len(heads)))
 	case err != nil && trainedFor != "":
 		return nil, &OptionError{"family", fmt.Errorf("the metadata entry %q of the network's file says that it was trained for %q: %w; name another family, or write the network again", onnx.MetadataResponse, trainedFor, err)}
 	case err != nil:
