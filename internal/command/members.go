@@ -156,7 +156,7 @@ func loadNetworks(paths []string, maxMemory string) ([]*wiring.Network, error) {
 // addNetworks lists the files of opened networks.
 func (s *sources) addNetworks(o *wiring.Opened) {
 	for i, m := range o.Networks {
-		s.addModel(o.Files[i], m.Graph())
+		s.addModel(o.Files[i].Path, m.Graph())
 	}
 }
 
