@@ -29,6 +29,7 @@ package pho
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -162,6 +163,9 @@ func DecomposeONNX(ctx context.Context, network io.Reader, rows data.Source, o *
 // Options.Inputs, Options.Reference and Options.ExportONNX are for networks: errors. The
 // result says that it is of a function: see ReadModel.
 func DecomposeModel(ctx context.Context, m decompose.Model, rows data.Source, o *Options) (*Decomposition, error) {
+	if m == nil {
+		return nil, errors.New("pho: the model is nil: give one, or a network to Decompose")
+	}
 	return o.decompose(ctx, nil, m, rows)
 }
 
