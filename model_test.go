@@ -177,6 +177,9 @@ func TestModelOptions(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+	if _, err := pho.DecomposeModel(t.Context(), nil, rows, nil); err == nil {
+		t.Error("no model was decomposed")
+	}
 	_, err = pho.DecomposeModel(t.Context(), tariff{[]string{"weigth"}}, rows, nil)
 	var missing *data.MissingColumnError
 	if !errors.As(err, &missing) || missing.Nearest() != "weight" {

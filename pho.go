@@ -29,6 +29,7 @@ package pho
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -122,9 +123,17 @@ type Decomposition struct {
 	// result takes this.
 	Model decompose.Model
 
-	file    *wiring.Network // that Network is of; nil: there is none
-	rounded []string        // columns that terms see as the model does
-	export  bool            // Options.ExportONNX
+	of     *wiring.Opened
+	export bool // Options.ExportONNX
+}
+
+// of is the decomposition r of what was opened.
+func of(r *decompose.Result, what *wiring.Opened, export bool) *Decomposition {
+	d := &Decomposition{Result: r, Model: what.Model, of: what, export: export}
+	if len(what.Networks) > 0 {
+		d.Network = what.Networks[0]
+	}
+	return d
 }
 
 // Decompose splits the predictor of the network in an ONNX file over rows, which are
@@ -154,6 +163,9 @@ func DecomposeONNX(ctx context.Context, network io.Reader, rows data.Source, o *
 // Options.Inputs, Options.Reference and Options.ExportONNX are for networks: errors. The
 // result says that it is of a function: see ReadModel.
 func DecomposeModel(ctx context.Context, m decompose.Model, rows data.Source, o *Options) (*Decomposition, error) {
+	if m == nil {
+		return nil, errors.New("pho: the model is nil: give one, or a network to Decompose")
+	}
 	return o.decompose(ctx, nil, m, rows)
 }
 
@@ -183,10 +195,7 @@ func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.
 	if err != nil {
 		return nil, err
 	}
-	if n != nil {
-		n.Path = wiring.ReferenceOf(made.Result).Path // absolute, whatever directory the program goes to
-	}
-	return &Decomposition{made.Result, made.Graph, made.Base, n, made.Rounded(), o.ExportONNX}, nil
+	return of(made.Result, made.Opened(), o.ExportONNX), nil
 }
 
 // settings are the options of package decompose.
@@ -247,9 +256,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 // contributions in one run. The network's graph and outputs stay as they are; see
 // adapters/onnx/export. A file that was decomposed must still be where it was. Of a model
 // that is no ONNX file it is an error.
-func (d *Decomposition) WriteONNX(w io.Writer) error {
-	return wiring.Export(w, d.file, d.Network, d.Result)
-}
+func (d *Decomposition) WriteONNX(w io.Writer) error { return d.of.Export(w, d.Result) }
 
 // Read reads a decomposition that Write or `pho decompose` wrote to dir, and opens its
 // network: the file at the recorded place, or one of the same name beside dir. Another
@@ -260,11 +267,8 @@ func Read(dir string) (*Decomposition, error) {
 	if err != nil {
 		return nil, err
 	}
-	network, ref, err := wiring.Reopen(r, dir, "", 0, "")
-	if err != nil {
-		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
-	}
-	return opened(r, network, ref, &wiring.Network{Graph: network.Graph(), Path: ref.File, SHA256: ref.SHA256})
+	opened, err := wiring.Reopen(r, dir, "", 0, "")
+	return reopened(dir, r, opened, err)
 }
 
 // ReadONNX is Read with the network, wherever it was when it was decomposed: network is
@@ -278,25 +282,8 @@ func ReadONNX(dir string, network io.Reader) (*Decomposition, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, ref, err := wiring.ReopenAs(r, n)
-	if err != nil {
-		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
-	}
-	return opened(r, m, ref, n)
-}
-
-// opened is the decomposition r of a network that was opened again.
-func opened(r *decompose.Result, m *onnx.Model, ref *wiring.Reference, n *wiring.Network) (*Decomposition, error) {
-	model, err := ref.Contrasted(m)
-	if err != nil {
-		return nil, err
-	}
-	ref.Path = n.Path
-	if r.Model, err = ref.In(""); err != nil {
-		return nil, err
-	}
-	n.Path = wiring.ReferenceOf(r).Path
-	return &Decomposition{r, m, model, n, ref.Rounded, false}, nil
+	opened, err := wiring.ReopenNetwork(r, n)
+	return reopened(dir, r, opened, err)
 }
 
 // ReadModel is Read for a decomposition by DecomposeModel. m is the model that was
@@ -307,14 +294,19 @@ func ReadModel(dir string, m decompose.Model) (*Decomposition, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, err := wiring.CheckModel(r, m)
+	opened, err := wiring.ReopenModel(r, m)
+	return reopened(dir, r, opened, err)
+}
+
+// reopened is the decomposition r, read from dir, of what was opened again.
+func reopened(dir string, r *decompose.Result, opened *wiring.Opened, err error) (*Decomposition, error) {
 	if err == nil {
-		_, err = r.Applier(m)
+		r.Model, err = opened.In("") // from dir, its path was another one
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
 	}
-	return &Decomposition{Result: r, Model: m, rounded: ref.Rounded}, nil
+	return of(r, opened, false), nil
 }
 
 // Parts yields the parts of every row of rows in order, in chunks of at most 4096 rows:
@@ -329,27 +321,18 @@ func (d *Decomposition) Parts(ctx context.Context, rows data.Source) iter.Seq2[*
 			yield(nil, err)
 			return
 		}
-		seen, err := d.seen(rows)
+		seen, err := wiring.FilesOf(rows), error(nil)
+		if d.Network != nil {
+			seen, err = wiring.Coded(seen, d.Network.Graph())
+		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for p, err := range applier.All(ctx, seen) {
+		for p, err := range applier.All(ctx, d.of.Seen(d.Result, seen)) {
 			if !yield(p, err) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-// seen are the rows as the model sees them.
-func (d *Decomposition) seen(rows data.Source) (_ data.Source, err error) {
-	seen, entered := wiring.FilesOf(rows), d.Model
-	if d.Network != nil {
-		entered = d.Network
-		if seen, err = wiring.Coded(seen, d.Network.Graph()); err != nil {
-			return nil, err
-		}
-	}
-	return wiring.Seen(entered, d.rounded, wiring.TermColumns(d.Result), seen), nil
 }

@@ -28,18 +28,18 @@ type Options struct {
 
 // Explainer is a decomposition opened with its network. It is safe for concurrent use.
 type Explainer struct {
-	result    *decompose.Result
-	network   *onnx.Model
-	reference *wiring.Reference
-	labels    *onnx.Labels
-	plain     *decompose.Applier
-	withSE    *decompose.Applier
-	columns   []Column
-	names     []string // of the columns
-	parts     []string // of a row
-	partsSE   []string
-	digest    string
-	idle      sync.Pool // of *decompose.Parts
+	result  *decompose.Result
+	network *onnx.Model
+	opened  *wiring.Opened
+	labels  *onnx.Labels
+	plain   *decompose.Applier
+	withSE  *decompose.Applier
+	columns []Column
+	names   []string // of the columns
+	parts   []string // of a row
+	partsSE []string
+	digest  string
+	idle    sync.Pool // of *decompose.Parts
 }
 
 // Column is a data column that the network or a term reads.
@@ -65,7 +65,7 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Explainer{result: r, network: opened.Networks[0], reference: opened.Reference}
+	e := &Explainer{result: r, network: opened.Networks[0], opened: opened}
 	sum := sha256.Sum256(doc)
 	e.digest = hex.EncodeToString(sum[:])
 	if e.labels, err = e.network.Graph().Labels(); err != nil {
@@ -84,7 +84,7 @@ func Open(dir string, o *Options) (*Explainer, error) {
 
 // readsText tells whether the column held text when the network was decomposed.
 func (e *Explainer) readsText(column string) bool {
-	if slices.Contains(e.reference.Factors, column) {
+	if slices.Contains(e.opened.Factors, column) {
 		return false
 	}
 	if e.labels != nil && e.labels.Columns[column] != nil {
@@ -155,7 +155,7 @@ func (e *Explainer) Parts(se bool) []string {
 // (*data.MissingColumnError), a missing value that na does not allow (data.ErrMissingValue),
 // a level that did not occur (*data.UnseenLevelError).
 func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
-	b, dropped, err := rows.batch(e.names, e.reference.Factors, na)
+	b, dropped, err := rows.batch(e.names, e.opened.Factors, na)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -194,10 +194,10 @@ const atOnce = 1 << 14
 // seen is the batch as the network and the terms see it.
 func (e *Explainer) seen(ctx context.Context, b *data.Batch, na data.NAPolicy) (*data.Batch, error) {
 	if e.labels == nil && na != data.NAKeep { // what else could change the numbers
-		return e.network.Rounding(b, e.reference.Rounded)
+		return e.network.Rounding(b, e.opened.Rounded)
 	}
 	src := wiring.CodedBy(wiring.FilesOf(&single{b, schemaOf(b, e.names)}), e.labels)
-	for own, err := range wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), src).Batches(ctx, e.names) {
+	for own, err := range e.opened.Seen(e.result, src).Batches(ctx, e.names) {
 		return own, err
 	}
 	return b, nil // no rows
@@ -241,7 +241,7 @@ func fill(to [][]float64, p *decompose.Parts) {
 // there is none, and of rows that are left out. Those of several networks hold what differs
 // between them, too. Errors: as of Explain.
 func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, na data.NAPolicy, k int, terms []int) ([]float64, error) {
-	b, dropped, err := rows.batch(e.names, e.reference.Factors, na)
+	b, dropped, err := rows.batch(e.names, e.opened.Factors, na)
 	if err != nil {
 		return nil, err
 	}

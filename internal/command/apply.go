@@ -120,7 +120,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err := recipe.CheckID(a.id, src.Schema(), model); err != nil {
 		return err
 	}
-	src = wiring.Seen(m, ref.Rounded, wiring.TermColumns(r), src)
+	src = opened.Seen(r, src)
 	write := func(w io.Writer) error {
 		first, header, end := a.shard.lines(totalRows(src))
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {

@@ -172,7 +172,7 @@ func (f *compareFlags) open(s streams, side *compare.Side, i int) (*seen, error)
 	if err != nil {
 		return nil, err
 	}
-	return &seen{applier, wiring.Seen(network, opened.Rounded, wiring.TermColumns(side.Result), src)}, nil
+	return &seen{applier, opened.Seen(side.Result, src)}, nil
 }
 
 // rows is what B's rows tell.

@@ -64,7 +64,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	r := made.Result
 	log.later(bareColumns(r, made.Graph.Columns()))
-	if err := d.write(ctx, dir, request, made); err != nil {
+	if err := d.write(ctx, dir, made); err != nil {
 		return nil, err
 	}
 	if err := kept.close(); err != nil {
@@ -180,11 +180,11 @@ func (d *decomposeFlags) recipe(request *wiring.Request, dir *durable.Dir) *reci
 }
 
 // write writes the files of a result, but for contributions and run.json.
-func (d *decomposeFlags) write(ctx context.Context, dir *durable.Dir, request *wiring.Request, made *recipe.Made) error {
+func (d *decomposeFlags) write(ctx context.Context, dir *durable.Dir, made *recipe.Made) error {
 	if err := resultdir.Write(ctx, dir, made.Model, made.Result); err != nil || !d.export {
 		return err
 	}
 	return durable.WriteFile(dir.Path(resultdir.Adapted), func(f *os.File) error {
-		return wiring.Export(f, request.Network, made.Graph, made.Result)
+		return made.Opened().Export(f, made.Result)
 	})
 }

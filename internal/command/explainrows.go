@@ -14,7 +14,6 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/resultdir"
-	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/label"
 	"github.com/pho-go/pho/report"
 )
@@ -246,7 +245,7 @@ func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result
 		return nil, 0, err
 	}
 	defer src.Close()
-	seen := wiring.Seen(m, ref.Rounded, wiring.TermColumns(r), src)
+	seen := opened.Seen(r, src)
 	out := make([]explained, len(e.rows))
 	total, missing := int64(0), len(e.rows)
 	for b, err := range data.Rebatch(seen.Batches(ctx, applier.Columns()), 4096) {

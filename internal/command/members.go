@@ -156,10 +156,9 @@ func loadNetworks(paths []string, maxMemory string) ([]*wiring.Network, error) {
 // addNetworks lists the files of opened networks.
 func (s *sources) addNetworks(o *wiring.Opened) {
 	for i, m := range o.Networks {
-		if o.Files[i] == "" {
-			continue
+		if o.Files[i].Predictions == nil {
+			s.addModel(o.Files[i].Path, m.Graph())
 		}
-		s.addModel(o.Files[i], m.Graph())
 	}
 }
 

@@ -190,7 +190,7 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 		return err
 	}
 	defer src.Close()
-	seen := wiring.Seen(network, with.opened.Rounded, wiring.TermColumns(with.result), src)
+	seen := with.opened.Seen(with.result, src)
 	for parts, err := range with.applier.All(ctx, seen, columns...) {
 		if err != nil {
 			return err

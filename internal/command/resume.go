@@ -57,7 +57,7 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	if err := w.contribute(ctx, dir, kept, made, d.every); err != nil {
 		return nil, inFiles(err, in.paths)
 	}
-	if err := d.write(ctx, dir, w.request, made); err != nil {
+	if err := d.write(ctx, dir, made); err != nil {
 		return nil, err
 	}
 	if err := writeRun(dir, started, o.Goroutines(0), w.flags.network.kernels(), s.args); err != nil {

@@ -79,7 +79,7 @@ func (v *solveFlags) run(ctx context.Context, s streams) error {
 	if err != nil || made == nil {
 		return errors.Join(err, v.say(s, w, false))
 	}
-	if err := w.flags.write(ctx, dir, w.request, made); err != nil {
+	if err := w.flags.write(ctx, dir, made); err != nil {
 		return err
 	}
 	if err := writeRun(dir, started, w.request.Options.Goroutines(0), w.flags.network.kernels(), s.args); err != nil {

@@ -58,7 +58,11 @@ it gets a new digest, if all the rest holds.`,
 					return err
 				}
 			}
-			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network%s %s\n", shown(path), what, resultdir.Moments, plural(len(opened.Files)), shown(strings.Join(opened.Files, ", ")))
+			var paths []string
+			for _, n := range opened.Files {
+				paths = append(paths, n.Path)
+			}
+			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network%s %s\n", shown(path), what, resultdir.Moments, plural(len(paths)), shown(strings.Join(paths, ", ")))
 			return nil
 		},
 	}

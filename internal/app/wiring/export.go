@@ -58,17 +58,14 @@ func mixtures(c *classes.Model) *export.Options {
 	return o
 }
 
-// Export writes the file of n with the parts of r to w (package export). m is n as r has it;
-// n nil: r is of a model that is no file, which is an error.
-func Export(w io.Writer, n *Network, m *onnx.Model, r *decompose.Result) error {
-	if n == nil {
+// Export writes the network's file with the parts of r to w (package export). A model that is no
+// file is an error.
+func (o *Opened) Export(w io.Writer, r *decompose.Result) error {
+	if len(o.Networks) == 0 {
 		return errNoFile
 	}
-	ref := ReferenceOf(r)
-	contrasts, err := ref.contrasted(m)
-	if err != nil {
-		return err
-	}
+	n, m := o.Files[0], o.Networks[0]
+	contrasts, _ := o.Model.(*classes.Model)
 	file, err := n.file()
 	if err != nil {
 		return err
@@ -85,14 +82,14 @@ func (n *Network) file() (f export.File, err error) {
 		return export.File{Model: n.raw}, nil
 	}
 	path := n.Path
-	if f.Model, err = os.ReadFile(path); err != nil {
+	if f.Model, err = os.ReadFile(n.place); err != nil {
 		return f, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	digest := sha256.New()
 	digest.Write(f.Model)
 	f.External = n.Graph.External()
 	for _, location := range slices.Sorted(maps.Keys(f.External)) {
-		content, err := fs.ReadFile(onnx.Beside(path), location)
+		content, err := fs.ReadFile(onnx.Beside(n.place), location)
 		if err != nil {
 			return f, fmt.Errorf("model %q: data of its tensors: %w", path, err)
 		}

@@ -2,9 +2,7 @@ package wiring
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/base/durable"
 )
@@ -29,7 +26,8 @@ type Network struct {
 	// Predictions says that the network is a model that is known by its predictions; nil: it is one of an ONNX file.
 	Predictions *Predictions
 
-	raw []byte // the file, if there is no Path
+	place string // Path made absolute, whatever directory the program goes to
+	raw   []byte // the file, if there is no Path
 }
 
 // String names the network in messages.
@@ -63,7 +61,11 @@ func Load(path string, maxMemory int64) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{Graph: g, Path: path, SHA256: g.SHA256(), MaxMemory: maxMemory}, nil
+	place, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("model %q: %w", path, err)
+	}
+	return &Network{Graph: g, Path: path, SHA256: g.SHA256(), MaxMemory: maxMemory, place: place}, nil
 }
 
 // LoadFrom reads and checks a network from r, to whose end it reads. It keeps the bytes. A network
@@ -131,8 +133,6 @@ type Reference struct {
 	Classes *ClassesReference `json:"classes,omitempty"`
 	// Members are several networks; Path is the folder that they lie in then, and SHA256 "".
 	Members []MemberReference `json:"members,omitempty"`
-
-	File string `json:"-"` // where Reopen found it
 }
 
 // How the columns of an input were found where their names do not decide it.
@@ -223,137 +223,4 @@ func (ref *Reference) ByPosition() []string {
 		}
 	}
 	return names
-}
-
-// Reopen opens the network that r, read from dir, was made of; path overrides the
-// recorded one, precision (if it is not "") the precision. maxMemory as in Load.
-//
-// Errors: a network that is not there, or another one (*MovedError if path is ""), or
-// that cannot be read.
-func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision string) (*onnx.Model, *Reference, error) {
-	var ref Reference
-	if err := json.Unmarshal(r.Model, &ref); err != nil {
-		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
-	}
-	if ref.Kind == Columns && len(ref.Members) == 0 {
-		m, err := ref.reopenPredictions(ref.Predictions, path, cmp.Or(precision, ref.Precision))
-		return m, &ref, err
-	}
-	if err := ref.ofOneFile(); err != nil {
-		return nil, nil, err
-	}
-	moved := func(err error) error { return err }
-	if path == "" {
-		moved = func(err error) error { return &MovedError{err} }
-		if ref.Path == "" {
-			return nil, nil, moved(fmt.Errorf("the decomposition is of a network that was read from a stream, so it names no file: give the network, whose sha256 is %s", ref.SHA256))
-		}
-		path = ref.find(dir)
-	}
-	n, err := Load(path, maxMemory)
-	if err != nil {
-		return nil, nil, moved(err)
-	}
-	if err := ref.is(n); err != nil {
-		return nil, nil, moved(err)
-	}
-	m, err := ref.model(n, cmp.Or(precision, ref.Precision))
-	if err != nil {
-		return nil, nil, err
-	}
-	ref.File = path
-	return m, &ref, nil
-}
-
-// ReopenAs is n as the decomposition r has it, whose network it must be.
-func ReopenAs(r *decompose.Result, n *Network) (*onnx.Model, *Reference, error) {
-	ref := ReferenceOf(r)
-	if err := ref.ofOneFile(); err != nil {
-		return nil, nil, err
-	}
-	if err := ref.is(n); err != nil {
-		return nil, nil, err
-	}
-	m, err := ref.model(n, ref.Precision)
-	if err != nil {
-		return nil, nil, err
-	}
-	ref.Path, ref.File = n.Path, n.Path
-	return m, &ref, nil
-}
-
-// CheckModel refuses m if it cannot be the model, no file, that r was made of.
-func CheckModel(r *decompose.Result, m decompose.Model) (*Reference, error) {
-	ref := ReferenceOf(r)
-	if ref.Kind != Function {
-		return nil, errors.New("the decomposition is of an ONNX network: read it with that")
-	}
-	if own := m.Columns(); !slices.Equal(own, ref.Columns) {
-		return nil, fmt.Errorf("the model reads the columns %.300q, and the one that was decomposed %.300q: give the model that was decomposed", own, ref.Columns)
-	}
-	return &ref, nil
-}
-
-// ofOneFile refuses a reference that is not to a file.
-func (ref *Reference) ofOneFile() error {
-	switch {
-	case ref.Kind == Function:
-		return errors.New("the decomposition is of a model that is no file, but a value of the Go program that decomposed it: only a program that has the model can open it (pho.ReadModel)")
-	case ref.Kind == Columns:
-		return errors.New("the decomposition is of a model that is known by its predictions, columns of the data, and not of a file")
-	case ref.Kind != "":
-		return fmt.Errorf("the decomposition is of a model of kind %q, which this version does not know: use a newer one", ref.Kind)
-	case len(ref.Members) > 0:
-		return fmt.Errorf("the decomposition is of %d networks, not of one", len(ref.Members))
-	case ref.SHA256 == "":
-		return errors.New("the decomposition does not say which network it is of: it has no sha256")
-	}
-	return nil
-}
-
-// is refuses another network than the one that was decomposed.
-func (ref *Reference) is(n *Network) error {
-	if n.SHA256 == ref.SHA256 {
-		return nil
-	}
-	return fmt.Errorf("%s is not the network of this decomposition: its sha256 is %s, want %q", n, n.SHA256, ref.SHA256)
-}
-
-// model is the network as it was bound and read.
-func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
-	g := n.Graph
-	p, err := Precision(precision)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n, err)
-	}
-	bind := make(onnx.Binding, len(g.Inputs()))
-	for i, in := range g.Inputs() {
-		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
-	}
-	m, err := onnx.NewModel(g, bind, &onnx.Options{
-		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
-		Engine: n.engine(p), Decode: basis.Decode,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n, err)
-	}
-	return m, nil
-}
-
-// find is where the network is: the recorded path, seen from dir (earlier versions
-// recorded absolute ones), or, if there is nothing, its file name beside dir. The
-// hash decides whether it is the right one.
-func (ref *Reference) find(dir string) string {
-	recorded := filepath.FromSlash(ref.Path)
-	if followed, err := durable.Resolve(dir); err == nil && !filepath.IsAbs(recorded) {
-		recorded = filepath.Join(followed, recorded)
-	}
-	if _, err := os.Stat(recorded); err == nil {
-		return recorded
-	}
-	beside := filepath.Join(dir, "..", filepath.Base(recorded))
-	if _, err := os.Stat(beside); err == nil {
-		return beside
-	}
-	return recorded
 }

@@ -316,8 +316,8 @@ func (ref *Reference) Predicted() (models []string) {
 	return models
 }
 
-// reopenPredictions is the network of these columns, as it was bound.
-func (ref *Reference) reopenPredictions(columns []string, path, precision string) (*onnx.Model, error) {
+// openedPredictions is the network of these columns as the reference has it.
+func (ref *Reference) openedPredictions(columns []string, path, precision string) (*Opened, error) {
 	if path != "" {
 		return nil, fmt.Errorf("the decomposition is of a model that is known by its predictions, the columns %.300q of the data, and not of a file", columns)
 	}
@@ -325,6 +325,7 @@ func (ref *Reference) reopenPredictions(columns []string, path, precision string
 	if err != nil {
 		return nil, err
 	}
-	own := Reference{Inputs: map[string][]string{onnx.PredictionsInput: columns}, NoStructure: true}
-	return own.model(n, precision)
+	own := *ref
+	own.Inputs, own.NoStructure = map[string][]string{onnx.PredictionsInput: columns}, true
+	return own.opened(n, precision)
 }

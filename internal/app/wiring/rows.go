@@ -84,15 +84,15 @@ type rounding interface {
 	Rows(src data.Source, columns []string) data.Source
 }
 
-// Seen is src with the columns as the model sees them, if it rounds numbers (onnx.Model.Rows).
+// seen is src with the columns as the model sees them, if it rounds numbers (onnx.Model.Rows).
 // Of columns that others than the model read, missing values are errors.
-func Seen(m decompose.Model, columns, others []string, src files.Source) files.Source {
+func seen(m decompose.Model, columns, others []string, src files.Source) files.Source {
 	network := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(others, c) })
-	seen := &seenRows{src, src, network}
+	rows := &seenRows{src, src, network}
 	if r, ok := m.(rounding); ok {
-		seen.rounded = r.Rows(src, columns)
+		rows.rounded = r.Rows(src, columns)
 	}
-	return seen
+	return rows
 }
 
 // Batches reads the files and rounds.

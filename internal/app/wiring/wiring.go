@@ -139,7 +139,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	s.reference.Rounded = ownColumns(s.entered(), formulas, o)
-	rows := Cached(Seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
+	rows := Cached(seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
@@ -255,5 +255,11 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	return err
 }
 
-// Rounded are the columns that terms see as the network does (see Seen).
-func (d *Ready) Rounded() []string { return d.reference.Rounded }
+// Opened is what was decomposed, as ReopenAll opens it again.
+func (d *Ready) Opened() *Opened {
+	o := &Opened{Model: d.Base, Reference: &d.reference}
+	if d.Graph != nil {
+		o.Networks, o.Files = []*onnx.Model{d.Graph}, []*Network{d.network}
+	}
+	return o
+}
