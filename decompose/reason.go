@@ -111,7 +111,9 @@ func (r Rule) words() string {
 func (l labelling) told(reasons []Reason) (out []Reason) {
 	for _, r := range reasons {
 		r.Text = l.words(r)
-		r.With = label.Each(r.With, l.term)
+		if l.terms != nil {
+			r.With = label.Each(r.With, l.term)
+		}
 		out = append(out, r)
 	}
 	return out
@@ -240,14 +242,17 @@ func added(names []string) string {
 // checkReasons refuses reasons that cannot be told by other names.
 func (r *Result) checkReasons() error {
 	for k := range r.Predictors {
-		d := &r.Predictors[k]
+		d, known := &r.Predictors[k], map[string]bool{}
 		for _, t := range d.Terms {
-			if err := d.checkReasons(t.Because); err != nil {
+			known[t.Name] = true
+		}
+		for _, t := range d.Terms {
+			if err := checkReasons(t.Because, known); err != nil {
 				return fmt.Errorf("decompose: predictor %q: term %q: %w", d.Name, t.Name, err)
 			}
 		}
 		for _, e := range d.Entangled {
-			if err := d.checkReasons(e.Because); err != nil {
+			if err := checkReasons(e.Because, known); err != nil {
 				return fmt.Errorf("decompose: predictor %q: the sum of %q: %w", d.Name, e.Terms, err)
 			}
 		}
@@ -255,7 +260,7 @@ func (r *Result) checkReasons() error {
 	return nil
 }
 
-func (d *Predictor) checkReasons(reasons []Reason) error {
+func checkReasons(reasons []Reason, known map[string]bool) error {
 	for _, r := range reasons {
 		switch r.Kind {
 		case ReasonLinearEffect, ReasonLevels, ReasonMargin, ReasonSameColumns:
@@ -264,7 +269,7 @@ func (d *Predictor) checkReasons(reasons []Reason) error {
 			}
 		}
 		for _, name := range r.With {
-			if d.named(name) == nil {
+			if !known[name] {
 				return fmt.Errorf("a reason of kind %q names the term %q, which is not there", r.Kind, name)
 			}
 		}
