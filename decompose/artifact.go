@@ -63,6 +63,7 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 		return nil, err
 	}
 	r.read = true
+	r.findLinks()
 	if err := r.decodeTerms(decode); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,14 @@ func (f Categorical) Predictors() int {
 	return f.classes
 }
 
+// Link is the multinomial logit; of two classes with one predictor the log odds.
+func (f Categorical) Link(int) Link {
+	if f.Predictors() == 1 {
+		return Link{Name: "logit", Of: ClassProbability}
+	}
+	return Link{Name: "multinomial logit", Of: ClassProbability}
+}
+
 // Check accepts whole numbers from 0 to K-1.
 func (f Categorical) Check(y float64) error {
 	if y >= 0 && y < float64(f.classes) && y == math.Trunc(y) {

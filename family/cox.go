@@ -37,6 +37,9 @@ func (f Cox) Name() string {
 // Predictors is 1: the logarithm of the hazard ratio.
 func (Cox) Predictors() int { return 1 }
 
+// Link is the logarithm of the hazard ratio.
+func (Cox) Link(int) Link { return Link{Name: "log hazard ratio", Of: HazardRatio} }
+
 // Unknown is the baseline while there is none.
 func (f Cox) Unknown() []string {
 	if f.Baseline == nil {

@@ -56,6 +56,9 @@ func (f Ordinal) Thresholds() []float64 { return slices.Clone(f.cuts) }
 // Predictors is 1.
 func (Ordinal) Predictors() int { return 1 }
 
+// Link is the cumulative logit.
+func (Ordinal) Link(int) Link { return Link{Name: "cumulative logit"} }
+
 // Check accepts the levels; while they are not known, any finite number.
 func (f Ordinal) Check(y float64) error {
 	if _, ok := f.find(y); ok || !f.Known() && !math.IsNaN(y) && !math.IsInf(y, 0) {

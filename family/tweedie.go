@@ -31,6 +31,9 @@ func (f Tweedie) Name() string {
 // Predictors is 1: the logarithm of the mean.
 func (Tweedie) Predictors() int { return 1 }
 
+// Link is the logarithm of the mean.
+func (Tweedie) Link(int) Link { return Link{Name: "log", Of: Mean} }
+
 // Unknown is p while it has no number.
 func (f Tweedie) Unknown() []string {
 	if f.P == 0 {
