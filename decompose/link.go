@@ -17,6 +17,11 @@ func (r *Result) SetHeads(heads []string) {
 	}
 }
 
+// Hazards reports whether the predictor is the logarithm of a hazard ratio.
+func (r *Result) Hazards() bool {
+	return len(r.Predictors) == 1 && r.Predictors[0].Link != nil && r.Predictors[0].Link.Of == family.HazardRatio
+}
+
 // state gives predictors the links that the family of the response states; nil: there is none.
 func (r *Result) state(f family.Family) {
 	for k := range r.Predictors {

@@ -68,8 +68,8 @@ func (Binomial) HasDispersion() bool { return false }
 // Mass is true.
 func (Binomial) Mass() bool { return true }
 
-// Traits: the deviance is that of an exponential family.
-func (Binomial) Traits() Traits { return Traits{Affine: true} }
+// Traits: the deviance is that of an exponential family, the response one of two classes.
+func (Binomial) Traits() Traits { return Traits{Affine: true, Binary: true} }
 
 // Mean is the probability p.
 func (f Binomial) Mean(eta []float64) float64 {

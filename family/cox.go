@@ -129,6 +129,29 @@ func (f Cox) Score(grad, info []float64, y, w float64, eta []float64, _ float64)
 	}
 }
 
+// Refit is f with the baseline at the predictors of s, in the intervals that it has.
+func (f Cox) Refit(s Sample) (Differentiable, error) { return f.at(f.Exposure(), s) }
+
+// at is f with the baseline of the rows of s, in the intervals of e, which has none.
+func (f Cox) at(e *Exposure, s Sample) (Cox, error) {
+	for i, y := range s.Y {
+		e.Add(y, s.weight(i), s.Eta[i], s.event(i))
+	}
+	h, err := e.Hazard()
+	if err != nil {
+		return Cox{Intervals: f.Intervals}, err
+	}
+	f.Baseline = h
+	return f, nil
+}
+
+func (f Cox) untrained() error {
+	if f.Baseline != nil {
+		return fmt.Errorf("family %s: the baseline is found by training: leave it out", f.Name())
+	}
+	return nil
+}
+
 // estimate cuts time at quantiles of the event times and takes the baseline there.
 func (f Cox) estimate(s Sample) (Family, error) {
 	m := f.Intervals
@@ -171,11 +194,5 @@ func (f Cox) estimate(s Sample) (Family, error) {
 	if err != nil {
 		return f, err
 	}
-	for i, y := range s.Y {
-		e.Add(y, s.weight(i), s.Eta[i], s.event(i))
-	}
-	if f.Baseline, err = e.Hazard(); err != nil {
-		return Cox{Intervals: f.Intervals}, err
-	}
-	return f, nil
+	return f.at(e, s)
 }

@@ -53,8 +53,8 @@ func (Gaussian) HasDispersion() bool { return true }
 // Mass is false: a density.
 func (Gaussian) Mass() bool { return false }
 
-// Traits: a location family.
-func (Gaussian) Traits() Traits { return Traits{Location: true, Units: true} }
+// Traits: a location family, of least squares.
+func (Gaussian) Traits() Traits { return Traits{Location: true, Units: true, LeastSquares: true} }
 
 // Mean is eta itself.
 func (Gaussian) Mean(eta []float64) float64 {
