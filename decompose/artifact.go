@@ -68,6 +68,7 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 	for i := range r.Sets {
 		r.Sets[i].fromWords()
 	}
+	r.findLinks()
 	if err := r.decodeTerms(decode); err != nil {
 		return nil, err
 	}

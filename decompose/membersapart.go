@@ -58,6 +58,7 @@ func (m *Members) decomposeApart(ctx context.Context, src data.Source, o *Option
 		}
 		r.Predictors = append(r.Predictors, m.meanPredictor(k, each))
 	}
+	r.state(o.Family)
 	if err := p.measure(ctx, m, src, r, total, o, cache); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/label"
 	"gonum.org/v1/gonum/mat"
 )
@@ -106,6 +107,9 @@ type Predictor struct {
 	// inspect names it: "sigmoid", "exp", "softplus+0.1", "softmax"; "": none, or not known.
 	// The caller's business.
 	Head string `json:"head,omitempty"`
+	// Link says how a parameter of the response hangs on the predictor (SetHeads); nil: not
+	// known.
+	Link *family.Link `json:"link,omitempty"`
 	// Intercept is the constant after all terms are centred; InterceptBefore the
 	// same for the network's own coefficients.
 	Intercept       float64  `json:"intercept"`

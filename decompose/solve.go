@@ -73,6 +73,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 		}
 		return nil, err
 	}
+	r.state(o.Family)
 	return r, nil
 }
 

@@ -37,6 +37,14 @@ func (f AFT) Name() string {
 // Predictors is 2.
 func (AFT) Predictors() int { return 2 }
 
+// Link is the identity of the logarithm of a time, and the logarithm of its scale.
+func (AFT) Link(k int) Link {
+	if k == 0 {
+		return Link{Name: "identity of log time"}
+	}
+	return Link{Name: "log"}
+}
+
 // Parameters are mu and scale, or sigma if LogNormal.
 func (f AFT) Parameters() []string {
 	if f.Distribution == LogNormal {

@@ -17,6 +17,14 @@ func (Beta) Name() string { return "beta" }
 // Predictors is 2.
 func (Beta) Predictors() int { return 2 }
 
+// Link is the log odds of the mean, and the logarithm of phi.
+func (Beta) Link(k int) Link {
+	if k == 0 {
+		return Link{Name: "logit", Of: Mean}
+	}
+	return Link{Name: "log"}
+}
+
 // Parameters are mu and phi.
 func (Beta) Parameters() []string { return []string{"mu", "phi"} }
 

@@ -5,7 +5,9 @@ import (
 	"math"
 )
 
-// Binomial has mean p = 1/(1 + exp(-eta)) (logit link, K = 1). The response is 0
+// Binomial has mean p = 1/(1 + exp(-eta)) (logit link, K = 1), or 1 - exp(-exp(eta)), the
+// complementary log-log link: that of an event within an interval under proportional
+// hazards, eta being the logarithm of the integrated hazard. The response is 0
 // or 1, or a proportion of successes in [0, 1] whose number of trials is the
 // prior weight w.
 //
@@ -13,13 +15,28 @@ import (
 // coefficient of w over wy is not part of LogLik. It does not depend on eta, so
 // differences of log-likelihoods are the same with and without it, and rows of
 // 0 and 1 give the same figures as the proportions they add up to.
-type Binomial struct{}
+type Binomial struct {
+	Cloglog bool // the link; false: logit
+}
 
-// Name is "binomial".
-func (Binomial) Name() string { return "binomial" }
+// Name is "binomial", or "binomial(link=cloglog)".
+func (f Binomial) Name() string {
+	if f.Cloglog {
+		return "binomial(link=cloglog)"
+	}
+	return "binomial"
+}
 
-// Predictors is 1: the log odds.
+// Predictors is 1: the log odds, or log(-log(1 - p)).
 func (Binomial) Predictors() int { return 1 }
+
+// Link is that of the probability.
+func (f Binomial) Link(int) Link {
+	if f.Cloglog {
+		return Link{Name: "cloglog", Of: Probability}
+	}
+	return Link{Name: "logit", Of: Probability}
+}
 
 // Check accepts y in [0, 1].
 func (Binomial) Check(y float64) error {
@@ -30,19 +47,19 @@ func (Binomial) Check(y float64) error {
 }
 
 // LogLik is w [y log p + (1 - y) log(1 - p)]; phi is ignored.
-func (Binomial) LogLik(y, w float64, eta []float64, _ float64) float64 {
+func (f Binomial) LogLik(y, w float64, eta []float64, _ float64) float64 {
 	if len(eta) != 1 || !(w >= 0) {
 		return math.NaN()
 	}
-	return 0 - times(w, crossEntropy(y, eta[0])) // 0 - 0 is not -0
+	return 0 - times(w, crossEntropy(y, f.logOdds(eta[0]))) // 0 - 0 is not -0
 }
 
 // Deviance is 2w [y log(y/p) + (1 - y) log((1 - y)/(1 - p))].
-func (Binomial) Deviance(y, w float64, eta []float64) float64 {
+func (f Binomial) Deviance(y, w float64, eta []float64) float64 {
 	if len(eta) != 1 || !(w >= 0) {
 		return math.NaN()
 	}
-	return times(2*w, bernoulliKL(y, eta[0]))
+	return times(2*w, bernoulliKL(y, f.logOdds(eta[0])))
 }
 
 // HasDispersion is false.
@@ -51,13 +68,16 @@ func (Binomial) HasDispersion() bool { return false }
 // Mass is true.
 func (Binomial) Mass() bool { return true }
 
-// Traits: the deviance is that of an exponential family.
-func (Binomial) Traits() Traits { return Traits{Affine: true} }
+// Traits: the deviance is that of an exponential family, the response one of two classes.
+func (Binomial) Traits() Traits { return Traits{Affine: true, Binary: true} }
 
 // Mean is the probability p.
-func (Binomial) Mean(eta []float64) float64 {
+func (f Binomial) Mean(eta []float64) float64 {
 	if len(eta) != 1 {
 		return math.NaN()
+	}
+	if f.Cloglog {
+		return cloglogInverse(eta[0])
 	}
 	if eta[0] < 0 {
 		e := math.Exp(eta[0])
@@ -91,8 +111,31 @@ func bernoulliKL(y, eta float64) float64 {
 	return max(0, crossEntropy(y, eta)+y*logY+(1-y)*log1Y)
 }
 
-// Score of the log odds: w (y - mu), information w mu (1 - mu).
-func (Binomial) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+// logOdds is log p - log(1 - p) at eta: of cloglog log(exp(exp(eta)) - 1).
+func (f Binomial) logOdds(eta float64) float64 {
+	if !f.Cloglog || eta < -37 { // where exp(exp(eta)) - 1 is exp(eta)
+		return eta
+	}
+	return softplusLink(math.Exp(eta))
+}
+
+// Score of the log odds: w (y - mu), information w mu (1 - mu). Of log(-log(1 - mu)), with
+// s = exp(eta): w (y - mu) s/mu and w s^2 (1 - mu)/mu.
+func (f Binomial) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	if f.Cloglog {
+		s, ratio := math.Exp(eta[0]), 0.0 // s (1 - mu)/mu = s/(exp(s) - 1)
+		switch {
+		case s == 0:
+			ratio = 1
+		case s < 700: // beyond, the denominator overflows
+			ratio = s / math.Expm1(s)
+		}
+		grad[0] = w * (times(y, ratio) - times(1-y, s))
+		if info != nil {
+			info[0] = w * times(ratio, s)
+		}
+		return
+	}
 	mu, other := logistic(eta[0]), logistic(-eta[0])
 	grad[0] = w * (y - mu)
 	if info != nil {

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -36,6 +37,25 @@ func (f Categorical) Predictors() int {
 		return f.classes - 1
 	}
 	return f.classes
+}
+
+// Link is the multinomial logit; of two classes with one predictor the log odds.
+func (f Categorical) Link(int) Link {
+	if f.Predictors() == 1 {
+		return Link{Name: "logit", Of: ClassProbability}
+	}
+	return Link{Name: "multinomial logit", Of: ClassProbability}
+}
+
+// Traits: classes without an order.
+func (Categorical) Traits() Traits { return Traits{Nominal: true} }
+
+// untrained refuses classes, which are those of the response.
+func (f Categorical) untrained() error {
+	if f == (Categorical{}) {
+		return nil
+	}
+	return errors.New("family categorical: its classes are those of the response: leave it at the zero value")
 }
 
 // Check accepts whole numbers from 0 to K-1.

@@ -11,3 +11,12 @@ type Classifier interface {
 	// Class is the number of the most probable class.
 	Class(eta []float64) int
 }
+
+// Ordered is a Classifier whose classes have an order: Ordinal.
+type Ordered interface {
+	Classifier
+	// Levels are the responses that there are; nil: not known.
+	Levels() []float64
+	// Thresholds are those of the predictor between levels; nil: not known.
+	Thresholds() []float64
+}

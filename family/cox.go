@@ -37,6 +37,9 @@ func (f Cox) Name() string {
 // Predictors is 1: the logarithm of the hazard ratio.
 func (Cox) Predictors() int { return 1 }
 
+// Link is the logarithm of the hazard ratio.
+func (Cox) Link(int) Link { return Link{Name: "log hazard ratio", Of: HazardRatio} }
+
 // Unknown is the baseline while there is none.
 func (f Cox) Unknown() []string {
 	if f.Baseline == nil {
@@ -126,6 +129,29 @@ func (f Cox) Score(grad, info []float64, y, w float64, eta []float64, _ float64)
 	}
 }
 
+// Refit is f with the baseline at the predictors of s, in the intervals that it has.
+func (f Cox) Refit(s Sample) (Differentiable, error) { return f.at(f.Exposure(), s) }
+
+// at is f with the baseline of the rows of s, in the intervals of e, which has none.
+func (f Cox) at(e *Exposure, s Sample) (Cox, error) {
+	for i, y := range s.Y {
+		e.Add(y, s.weight(i), s.Eta[i], s.event(i))
+	}
+	h, err := e.Hazard()
+	if err != nil {
+		return Cox{Intervals: f.Intervals}, err
+	}
+	f.Baseline = h
+	return f, nil
+}
+
+func (f Cox) untrained() error {
+	if f.Baseline != nil {
+		return fmt.Errorf("family %s: the baseline is found by training: leave it out", f.Name())
+	}
+	return nil
+}
+
 // estimate cuts time at quantiles of the event times and takes the baseline there.
 func (f Cox) estimate(s Sample) (Family, error) {
 	m := f.Intervals
@@ -168,11 +194,5 @@ func (f Cox) estimate(s Sample) (Family, error) {
 	if err != nil {
 		return f, err
 	}
-	for i, y := range s.Y {
-		e.Add(y, s.weight(i), s.Eta[i], s.event(i))
-	}
-	if f.Baseline, err = e.Hazard(); err != nil {
-		return Cox{Intervals: f.Intervals}, err
-	}
-	return f, nil
+	return f.at(e, s)
 }

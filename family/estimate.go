@@ -28,6 +28,25 @@ type Incomplete interface {
 	estimate(s Sample) (Family, error)
 }
 
+// Profiled is a family whose unknown parameters belong to all rows and to no predictor: the
+// baseline of Cox, the thresholds of Ordinal. Training finds them again as predictors change.
+type Profiled interface {
+	Incomplete
+	Differentiable
+	// Refit is the family with those of largest likelihood at the predictors of s, as Estimate
+	// finds them; intervals that there are stay.
+	Refit(s Sample) (Differentiable, error)
+}
+
+// Trainable says why training cannot begin with f: a parameter that training finds is given,
+// or one that it does not find is not. nil: it can.
+func Trainable(f Family) error {
+	if f, ok := f.(interface{ untrained() error }); ok {
+		return f.untrained()
+	}
+	return nil
+}
+
 // Unknown names the parameters of f that have no number yet; nil: none.
 func Unknown(f Family) []string {
 	if f, ok := f.(Incomplete); ok {

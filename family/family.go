@@ -1,5 +1,5 @@
 // Package family holds response distributions on the link scale of K additive
-// predictors: support, log-likelihood, deviance, mean and dispersion.
+// predictors, and the links: support, log-likelihood, deviance, mean and dispersion.
 //
 // Families say how well a predictor explains a response (McFadden's
 // R2, deviance R2, the paper's section on feature importance); those that are
@@ -25,6 +25,8 @@ type Family interface {
 	Name() string
 	// Predictors is K.
 	Predictors() int
+	// Link is that of predictor k, 0 <= k < K.
+	Link(k int) Link
 	// Check says why y is outside the family's support, nil if it is inside.
 	Check(y float64) error
 	// LogLik is the log-likelihood of one row of prior weight w, with all

@@ -2,6 +2,7 @@ package family
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +28,11 @@ func TestExtremes(t *testing.T) {
 		{"binomial deviance of a half at 800", Binomial{}.Deviance(0.5, 1, []float64{800}), 800 - 2*math.Ln2},
 		{"binomial deviance of 1e-20 at 1", Binomial{}.Deviance(1e-20, 1, []float64{1}), 2 * math.Log1p(math.E)},
 		{"binomial deviance next to its mean", Binomial{}.Deviance(0.5, 1, []float64{1e-6}), 0.25e-12},
+		{"cloglog 1 at 800", Binomial{Cloglog: true}.LogLik(1, 1, []float64{800}, 1), 0},
+		{"cloglog 1 at -800", Binomial{Cloglog: true}.LogLik(1, 2, []float64{-800}, 1), -1600},
+		{"cloglog 0 at +Inf", Binomial{Cloglog: true}.LogLik(0, 1, []float64{inf}, 1), -inf},
+		{"cloglog deviance of 0 at 3", Binomial{Cloglog: true}.Deviance(0, 1, []float64{3}), 2 * math.Exp(3)},
+		{"cloglog mean at -700", Binomial{Cloglog: true}.Mean([]float64{-700}), math.Exp(-700)},
 		{"binomial mean at 800", Binomial{}.Mean([]float64{800}), 1},
 		{"binomial mean at -700", Binomial{}.Mean([]float64{-700}), math.Exp(-700)},
 		{"poisson 0 at -800", Poisson{}.LogLik(0, 1, []float64{-800}, 1), 0},
@@ -179,6 +185,11 @@ func TestParse(t *testing.T) {
 		{name: "poisson", heads: []string{""}, want: Poisson{}},
 		{name: "poisson", heads: []string{"exp"}, want: Poisson{}},
 		{name: "gamma", heads: []string{"exp"}, want: Gamma{}},
+		{name: "binomial", heads: []string{"inv_cloglog"}, want: Binomial{Cloglog: true}},
+		{name: "binomial(link=cloglog)", heads: []string{""}, want: Binomial{Cloglog: true}},
+		{name: "binomial(link=logit)", heads: []string{"sigmoid"}, want: Binomial{}},
+		{name: "binomial(link=cloglog)", heads: []string{"sigmoid"}, err: `family binomial: predictor 1 of the network ends in "sigmoid", which is not the inverse of the family's link: want no head or inv_cloglog`},
+		{name: "binomial(link=probit)", heads: []string{""}, err: `family binomial: the link is "probit": it is logit or cloglog`},
 		{name: "negative-binomial", heads: []string{"exp"}, want: held(NegativeBinomial{}, math.NaN())},
 		{name: "negative-binomial(theta=2.5)", heads: []string{""}, want: held(NegativeBinomial{}, 2.5)},
 		{name: "negative-binomial", heads: []string{"", "exp"}, want: NegativeBinomial{}},
@@ -244,7 +255,11 @@ func TestParse(t *testing.T) {
 		if f != c.want {
 			t.Errorf("Parse(%q, %q) = %#v, want %#v", c.name, c.heads, f, c.want)
 		}
-		if f != nil && (f.Name() != c.name || f.Predictors() != len(c.heads)) {
+		without := func(name string) string { // its link, which heads tell as well
+			name, _, _ = strings.Cut(name, "(link=")
+			return name
+		}
+		if f != nil && (without(f.Name()) != without(c.name) || f.Predictors() != len(c.heads)) {
 			t.Errorf("Parse(%q, %q) is %s with %d predictors", c.name, c.heads, f.Name(), f.Predictors())
 		}
 	}

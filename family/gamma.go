@@ -13,6 +13,9 @@ func (Gamma) Name() string { return "gamma" }
 // Predictors is 1: the logarithm of the mean.
 func (Gamma) Predictors() int { return 1 }
 
+// Link is the logarithm of the mean.
+func (Gamma) Link(int) Link { return Link{Name: "log", Of: Mean} }
+
 // Check accepts the finite positive numbers.
 func (f Gamma) Check(y float64) error { return checkPositive(f.Name(), y) }
 

@@ -17,6 +17,9 @@ func (Gaussian) Name() string { return "gaussian" }
 // Predictors is 1: the mean.
 func (Gaussian) Predictors() int { return 1 }
 
+// Link is the identity of the mean.
+func (Gaussian) Link(int) Link { return Link{Name: "identity", Of: Mean} }
+
 // Check accepts every finite y.
 func (f Gaussian) Check(y float64) error { return checkReal(f.Name(), y) }
 
@@ -50,8 +53,8 @@ func (Gaussian) HasDispersion() bool { return true }
 // Mass is false: a density.
 func (Gaussian) Mass() bool { return false }
 
-// Traits: a location family.
-func (Gaussian) Traits() Traits { return Traits{Location: true, Units: true} }
+// Traits: a location family, of least squares.
+func (Gaussian) Traits() Traits { return Traits{Location: true, Units: true, LeastSquares: true} }
 
 // Mean is eta itself.
 func (Gaussian) Mean(eta []float64) float64 {
@@ -123,6 +126,17 @@ func (GaussianLS) Name() string { return "gaussian" }
 
 // Predictors is 2: the mean and the scale.
 func (GaussianLS) Predictors() int { return 2 }
+
+// Link is the identity of the mean, and that of the scale.
+func (f GaussianLS) Link(k int) Link {
+	switch {
+	case k == 0:
+		return Gaussian{}.Link(0)
+	case f.Scale == SoftplusScale:
+		return Link{Name: "softplus", Shift: f.Floor}
+	}
+	return Link{Name: "log", Shift: f.Floor}
+}
 
 // Parameters are mu and sigma.
 func (GaussianLS) Parameters() []string { return []string{"mu", "sigma"} }

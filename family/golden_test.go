@@ -32,6 +32,7 @@ func TestGolden(t *testing.T) {
 	families := map[string]Family{
 		"gaussian":                Gaussian{},
 		"binomial":                Binomial{},
+		"binomial(link=cloglog)":  Binomial{Cloglog: true},
 		"poisson":                 Poisson{},
 		"gamma":                   Gamma{},
 		"negative-binomial":       NegativeBinomial{},

@@ -101,6 +101,9 @@ func (h Held) Unknown() []string {
 	return h.of.Parameters()[k : k+h.unknown]
 }
 
+// Link is that of the family.
+func (h Held) Link(k int) Link { return h.of.Link(k) }
+
 // Free is the family in which the unknown parameters are further predictors.
 func (h Held) Free() Shaped {
 	if h.unknown == h.held {

@@ -17,6 +17,9 @@ func (InverseGaussian) Name() string { return "inverse-gaussian" }
 // Predictors is 1: the logarithm of the mean.
 func (InverseGaussian) Predictors() int { return 1 }
 
+// Link is the logarithm of the mean.
+func (InverseGaussian) Link(int) Link { return Link{Name: "log", Of: Mean} }
+
 // Check accepts the finite positive numbers.
 func (f InverseGaussian) Check(y float64) error { return checkPositive(f.Name(), y) }
 

@@ -17,6 +17,14 @@ func (NegativeBinomial) Name() string { return "negative-binomial" }
 // Predictors is 2.
 func (NegativeBinomial) Predictors() int { return 2 }
 
+// Link is the logarithm of the mean, and of theta.
+func (NegativeBinomial) Link(k int) Link {
+	if k == 0 {
+		return Link{Name: "log", Of: Mean}
+	}
+	return Link{Name: "log"}
+}
+
 // Parameters are mu and theta.
 func (NegativeBinomial) Parameters() []string { return []string{"mu", "theta"} }
 

@@ -42,7 +42,17 @@ func (f Ordinal) Unknown() []string {
 	return []string{"the thresholds"}
 }
 
-func (Ordinal) estimate(s Sample) (Family, error) { return EstimateOrdinal(s.Y, s.W, s.Eta) }
+func (f Ordinal) estimate(s Sample) (Family, error) { return f.Refit(s) }
+
+// Refit is EstimateOrdinal.
+func (Ordinal) Refit(s Sample) (Differentiable, error) { return EstimateOrdinal(s.Y, s.W, s.Eta) }
+
+func (f Ordinal) untrained() error {
+	if f.Known() {
+		return errors.New("family ordinal: levels and thresholds are found by training: leave it at the zero value")
+	}
+	return nil
+}
 
 // Known reports whether levels and thresholds are.
 func (f Ordinal) Known() bool { return f.levels != nil }
@@ -55,6 +65,9 @@ func (f Ordinal) Thresholds() []float64 { return slices.Clone(f.cuts) }
 
 // Predictors is 1.
 func (Ordinal) Predictors() int { return 1 }
+
+// Link is the cumulative logit.
+func (Ordinal) Link(int) Link { return Link{Name: "cumulative logit"} }
 
 // Check accepts the levels; while they are not known, any finite number.
 func (f Ordinal) Check(y float64) error {

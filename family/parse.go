@@ -12,14 +12,14 @@ import (
 
 // Parse returns the family called name for a network with K = len(heads)
 // predictors. heads[k] is the function that was taken off predictor k: "" for
-// none, "sigmoid", "softmax", "ordinal", "exp" or "softplus", or the last two with a number added,
-// "softplus+0.1". A predictor without a head is taken to be on the family's link scale:
+// none, "sigmoid", "inv_cloglog", "softmax", "ordinal", "exp" or "softplus", or the last two with a
+// number added, "softplus+0.1". A predictor without a head is taken to be on the family's link scale:
 // the mean of a gaussian, the logarithm of its scale, log odds, the logarithm of a rate.
 //
 //	gaussian           K = 1 Gaussian, no head
 //	                   K = 2 GaussianLS; the second head is none or exp, or softplus for SoftplusScale,
 //	                   and a number added is its Floor
-//	binomial           K = 1 Binomial; none or sigmoid
+//	binomial           K = 1 Binomial; none or sigmoid, or inv_cloglog for Cloglog
 //	poisson            K = 1 Poisson; none or exp
 //	gamma              K = 1 Gamma; none or exp
 //	negative-binomial  K = 2 NegativeBinomial; none or exp
@@ -43,7 +43,7 @@ import (
 // What is held may be given: negative-binomial(theta=2), beta(phi=30),
 // student-t(df=4), student-t(sigma=0.5,df=4), tweedie(p=1.5), zip(pi=0.3),
 // lognormal(sigma=1), weibull(scale=0.7), and how many intervals the baseline has,
-// cox(intervals=10). Without a number it is unknown (see Incomplete).
+// cox(intervals=10); and the link of binomial(link=cloglog). Without a number it is unknown (see Incomplete).
 //
 // Errors: an unknown name (with the nearest known one), another K, a head that
 // is not the inverse of the family's link, a parameter that is unknown, not
@@ -51,76 +51,118 @@ import (
 func Parse(name string, heads []string) (Family, error) {
 	k := len(heads)
 	var f Family
-	var fits [][]string // heads that fit predictor k
 	takes := ""
-	logarithm := []string{"", "exp"}
 	name, given, err := arguments(name)
 	if err != nil {
 		return nil, err
 	}
 	switch name {
 	case "gaussian":
-		f, fits, takes = Gaussian{}, [][]string{{""}}, "1 (the mean) or 2 (the mean and the scale)"
+		f, takes = Gaussian{}, "1 (the mean) or 2 (the mean and the scale)"
 		if k == 2 {
-			link, floor := floored(heads[1])
-			heads = []string{heads[0], link}
-			f, fits = GaussianLS{Floor: floor}, [][]string{{""}, {"", "exp", "softplus"}}
-			if link == "softplus" {
-				f = GaussianLS{SoftplusScale, floor}
-			}
+			f = scaled(LinkOfHead(heads[1]))
 		}
 	case "binomial":
-		f, fits, takes = Binomial{}, [][]string{{"", "sigmoid"}}, "1 (the log odds)"
+		if f, err = linked(given, heads); err != nil {
+			return nil, err
+		}
+		given, takes = nil, "1 (the log odds)"
 	case "poisson":
-		f, fits, takes = Poisson{}, [][]string{logarithm}, "1 (the logarithm of the mean)"
+		f, takes = Poisson{}, "1 (the logarithm of the mean)"
 	case "gamma":
-		f, fits, takes = Gamma{}, [][]string{logarithm}, "1 (the logarithm of the mean)"
+		f, takes = Gamma{}, "1 (the logarithm of the mean)"
 	case "negative-binomial":
-		f, fits, takes = NegativeBinomial{}, [][]string{logarithm, logarithm}, "1 (the logarithm of the mean) or 2 (and that of theta)"
+		f, takes = NegativeBinomial{}, "1 (the logarithm of the mean) or 2 (and that of theta)"
 	case "beta":
-		f, fits, takes = Beta{}, [][]string{{"", "sigmoid"}, logarithm}, "1 (the log odds of the mean) or 2 (and the logarithm of phi)"
+		f, takes = Beta{}, "1 (the log odds of the mean) or 2 (and the logarithm of phi)"
 	case "ordinal":
-		f, fits, takes = Ordinal{}, [][]string{{"", "ordinal"}}, "1 (of cumulative logits)"
+		f, takes = Ordinal{}, "1 (of cumulative logits)"
 	case "categorical":
 		return categorical(heads, given)
 	case "student-t":
-		f, fits, takes = StudentT{}, [][]string{{""}, logarithm, logarithm}, "1 (the location), 2 (and the logarithm of the scale) or 3 (and that of df)"
+		f, takes = StudentT{}, "1 (the location), 2 (and the logarithm of the scale) or 3 (and that of df)"
 	case "tweedie":
 		if f, err = powered(given); err != nil {
 			return nil, err
 		}
-		given, fits, takes = nil, [][]string{logarithm}, "1 (the logarithm of the mean)"
+		given, takes = nil, "1 (the logarithm of the mean)"
 	case "inverse-gaussian":
-		f, fits, takes = InverseGaussian{}, [][]string{logarithm}, "1 (the logarithm of the mean)"
+		f, takes = InverseGaussian{}, "1 (the logarithm of the mean)"
 	case "zip":
-		f, fits, takes = ZIP{}, [][]string{logarithm, {"", "sigmoid"}}, "1 (the logarithm of Poisson's mean) or 2 (and the log odds of a zero beside it)"
+		f, takes = ZIP{}, "1 (the logarithm of Poisson's mean) or 2 (and the log odds of a zero beside it)"
 	case "lognormal", "weibull", "log-logistic":
 		d := []TimeDistribution{LogNormal, Weibull, LogLogistic}[slices.Index([]string{"lognormal", "weibull", "log-logistic"}, name)]
-		f, fits, takes = AFT{Distribution: d}, [][]string{logarithm, logarithm}, "1 (the location of log y) or 2 (and the logarithm of its scale)"
+		f, takes = AFT{Distribution: d}, "1 (the location of log y) or 2 (and the logarithm of its scale)"
 	case "cox":
 		if f, err = divided(given); err != nil {
 			return nil, err
 		}
-		given, fits, takes = nil, [][]string{logarithm}, "1 (the logarithm of the hazard ratio)"
+		given, takes = nil, "1 (the logarithm of the hazard ratio)"
 	default:
 		return nil, unknown(name)
 	}
 	shaped, ok := f.(Shaped)
-	if ok && k > 0 && k < len(fits) {
+	if ok && k > 0 && k < f.Predictors() {
 		if f, err = hold(shaped, k, given); err != nil {
 			return nil, err
 		}
-		fits = fits[:k]
 	} else if len(given) > 0 {
 		return nil, notHeld(name, shaped, given)
 	}
-	if k != len(fits) {
+	if k != f.Predictors() {
 		return nil, fmt.Errorf("family %s takes %s, but the network has %d predictors", name, takes, k)
 	}
 	for i, h := range heads {
-		if !slices.Contains(fits[i], h) {
-			return nil, fmt.Errorf("family %s: predictor %d of the network ends in %q, which is not the inverse of the family's link: want %s", name, i+1, h, describe(fits[i]))
+		same := h
+		if l := LinkOfHead(h); l.Name != "" {
+			same = l.Head() // its numbers as we write them
 		}
+		if fits := fitting(f, i); !slices.Contains(fits, same) {
+			return nil, fmt.Errorf("family %s: predictor %d of the network ends in %q, which is not the inverse of the family's link: want %s", name, i+1, h, describe(fits))
+		}
+	}
+	return f, nil
+}
+
+// fitting are the heads that fit predictor k: none, and the inverse of the link.
+func fitting(f Family, k int) []string {
+	l := f.Link(k)
+	fits := []string{"", l.Head()}
+	switch {
+	case f == GaussianLS{} && k == 1: // whose other scales are families of their own
+		fits = append(fits, "softplus")
+	case l.Name == "identity of log time": // of which the exponential is the time
+		fits[1] = "exp"
+	}
+	return slices.Compact(fits)
+}
+
+// scaled is the gaussian family whose second predictor has that link; of another one than
+// those of a scale, the family of a logarithm.
+func scaled(l Link) Family {
+	switch {
+	case l == Link{Name: "log", Shift: l.Shift}:
+		return GaussianLS{Floor: l.Shift}
+	case l == Link{Name: "softplus", Shift: l.Shift}:
+		return GaussianLS{SoftplusScale, l.Shift}
+	}
+	return GaussianLS{}
+}
+
+// linked is Binomial with the link that is given, or that the head of one predictor is.
+func linked(given []argument, heads []string) (Family, error) {
+	var f Binomial
+	if len(heads) == 1 {
+		f.Cloglog = LinkOfHead(heads[0]).Name == "cloglog"
+	}
+	for _, a := range given {
+		switch {
+		case a.name != "link":
+			return nil, fmt.Errorf("family binomial has no parameter %q: it has link, as in binomial(link=cloglog)", a.name)
+		case a.word != "logit" && a.word != "cloglog":
+			return nil, fmt.Errorf("family binomial: the link is %q: it is logit or cloglog", a.word)
+		}
+		f.Cloglog = a.word == "cloglog"
 	}
 	return f, nil
 }
@@ -143,20 +185,11 @@ func categorical(heads []string, given []argument) (Family, error) {
 	return NewCategorical(classes, reference)
 }
 
-// floored takes the number off a head that adds one, as softplus+0.1.
-func floored(head string) (link string, floor float64) {
-	link, number, ok := strings.Cut(head, "+")
-	c, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || !(c > 0) || math.IsInf(c, 1) || link != "exp" && link != "softplus" {
-		return head, 0
-	}
-	return link, c
-}
-
-// argument is a parameter with its number, as in df=4.
+// argument is a parameter with its number, as in df=4, or a word, as in link=cloglog.
 type argument struct {
 	name  string
 	value float64
+	word  string
 }
 
 // arguments takes name(a=1,b=2) apart.
@@ -171,11 +204,15 @@ func arguments(text string) (name string, given []argument, err error) {
 	}
 	for _, part := range strings.Split(inside, ",") {
 		key, number, ok := strings.Cut(part, "=")
+		if key = strings.TrimSpace(key); key == "link" {
+			given = append(given, argument{name: key, word: strings.TrimSpace(number)})
+			continue
+		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if !ok || err != nil || !(v > 0) || math.IsInf(v, 1) {
 			return name, nil, fmt.Errorf("family %q: %q is not a parameter with a positive number, as in negative-binomial(theta=2)", text, strings.TrimSpace(part))
 		}
-		given = append(given, argument{strings.TrimSpace(key), v})
+		given = append(given, argument{name: key, value: v})
 	}
 	return name, given, nil
 }
@@ -316,12 +353,12 @@ func unknown(name string) error {
 }
 
 // Suggested is the name of the family that the head of a single predictor suggests:
-// binomial for "sigmoid", poisson for "exp", ordinal for "ordinal", else gaussian; several of a softmax are
+// binomial for "sigmoid" and "inv_cloglog", poisson for "exp", ordinal for "ordinal", else gaussian; several of a softmax are
 // categorical, others gaussian.
 func Suggested(heads []string) string {
 	if len(heads) == 1 {
 		switch heads[0] {
-		case "sigmoid":
+		case "sigmoid", "inv_cloglog":
 			return "binomial"
 		case "ordinal":
 			return "ordinal"

@@ -11,6 +11,9 @@ func (Poisson) Name() string { return "poisson" }
 // Predictors is 1: the logarithm of the mean.
 func (Poisson) Predictors() int { return 1 }
 
+// Link is the logarithm of the mean.
+func (Poisson) Link(int) Link { return Link{Name: "log", Of: Mean} }
+
 // Check accepts the integers from 0.
 func (f Poisson) Check(y float64) error { return checkCount(f.Name(), y) }
 

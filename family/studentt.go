@@ -14,6 +14,14 @@ func (StudentT) Name() string { return "student-t" }
 // Predictors is 3.
 func (StudentT) Predictors() int { return 3 }
 
+// Link is the identity of the location, and the logarithm of scale and df.
+func (StudentT) Link(k int) Link {
+	if k == 0 {
+		return Gaussian{}.Link(0)
+	}
+	return Link{Name: "log"}
+}
+
 // Parameters are mu, sigma and df.
 func (StudentT) Parameters() []string { return []string{"mu", "sigma", "df"} }
 

@@ -14,6 +14,13 @@ type Traits struct {
 	// Ratio: it stays the same, but for the dispersion, if the response is scaled by c > 0,
 	// whereby the first predictor grows by log c.
 	Ratio bool
+	// LeastSquares: the largest likelihood is the least sum of squares.
+	LeastSquares bool
+	// Binary: responses are one of two classes, which may have names, or shares of the second.
+	Binary bool
+	// Nominal: responses are classes without an order, which may have names, and each has a
+	// predictor, but for one that others may be differences to.
+	Nominal bool
 }
 
 // TraitsOf are those that f states by a method Traits, else none.

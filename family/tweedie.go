@@ -1,6 +1,7 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -30,6 +31,9 @@ func (f Tweedie) Name() string {
 
 // Predictors is 1: the logarithm of the mean.
 func (Tweedie) Predictors() int { return 1 }
+
+// Link is the logarithm of the mean.
+func (Tweedie) Link(int) Link { return Link{Name: "log", Of: Mean} }
 
 // Unknown is p while it has no number.
 func (f Tweedie) Unknown() []string {
@@ -100,6 +104,13 @@ func (f Tweedie) halfDeviance(y, eta float64) float64 {
 	}
 	d := eta - l
 	return math.Exp(a*l) * (exp1m(a*d)/a + exp1m(-b*d)/b)
+}
+
+func (f Tweedie) untrained() error {
+	if f.Unknown() != nil {
+		return errors.New("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")
+	}
+	return nil
 }
 
 // HasDispersion is true.

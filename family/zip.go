@@ -14,6 +14,14 @@ func (ZIP) Name() string { return "zip" }
 // Predictors is 2.
 func (ZIP) Predictors() int { return 2 }
 
+// Link is the logarithm of Poisson's mean, and the log odds of pi.
+func (ZIP) Link(k int) Link {
+	if k == 0 {
+		return Link{Name: "log", Of: Mean}
+	}
+	return Link{Name: "logit", Of: ExtraZero}
+}
+
 // Parameters are lambda and pi.
 func (ZIP) Parameters() []string { return []string{"lambda", proportion} }
 

@@ -17,7 +17,9 @@
 #' @param pho   the program, for new rows: a path or a name on PATH. Default: option `pho.command`,
 #'              else environment variable PHO, else "pho"
 #' @return an object of class "pho": `artifact` (decomposition.json as lists), `effects` (a data
-#'   frame: curves on grids), `predictors` (names), `dir`. Everything is on the scale of the
+#'   frame: curves on grids), `predictors` (names), `links` (by predictor: `name`, and where they are
+#'   not 0, 1 and 1 `shift`, `scale` and `beta`, of shift + scale h(beta eta)/beta with h the link's
+#'   inverse; `of`, what that is; NULL: not known), `dir`. Everything is on the scale of the
 #'   predictor (link), and for every row intercept + terms + unstructured = eta, the network's
 #'   own output.
 read_pho <- function(dir, model = NULL, pho = getOption("pho.command", Sys.getenv("PHO", "pho"))) {
@@ -31,6 +33,7 @@ read_pho <- function(dir, model = NULL, pho = getOption("pho.command", Sys.geten
   structure(
     list(artifact = artifact, effects = .pho_effects(file.path(dir, "effects.csv")),
          predictors = vapply(artifact$predictors, function(p) p$name, ""),
+         links = stats::setNames(lapply(artifact$predictors, function(p) p$link), vapply(artifact$predictors, function(p) p$name, "")),
          dir = normalizePath(dir), model = model, pho = pho),
     class = "pho")
 }
@@ -105,7 +108,7 @@ summary.pho <- function(object, ...) {
                  reasons = paste(vapply(t$reasons, function(r) r$kind, ""), collapse = ", "), stringsAsFactors = FALSE)
     })
     share <- unlist(p$variance) / p$variance$total
-    list(name = p$name, intercept = p$intercept, terms = do.call(rbind, rows), edf = p$edf, scale = p$scale,
+    list(name = p$name, link = p$link$name, intercept = p$intercept, terms = do.call(rbind, rows), edf = p$edf, scale = p$scale,
          share = share, share_before = p$variance_before$structured / p$variance_before$total)
   })
   structure(list(model = a$model$path, family = a$family, formula = formula(object), method = a$method, smoothing = a$smoothing,
@@ -133,7 +136,7 @@ print.summary.pho <- function(x, digits = max(3L, getOption("digits") - 3L), ...
   cat("Network: ", .pho_or(x$model, "unknown"), "\n", sep = "")
   if (length(x$formula)) cat("\nFormula:\n", paste0(x$formula, "\n"), sep = "")
   for (p in x$predictors) {
-    cat("\nPredictor ", p$name, "\n", sep = "")
+    cat("\nPredictor ", p$name, if (!is.null(p$link)) paste0(" (link ", p$link, ")"), "\n", sep = "")
     linear <- p$terms[!is.na(p$terms$estimate), ]
     table <- cbind(Estimate = c(p$intercept, linear$estimate), "Std. Error" = c(NA, linear$se))
     rownames(table) <- c("(Intercept)", linear$term)

@@ -121,7 +121,7 @@ func TestExamplesDoNotDependOnWorkers(t *testing.T) {
 // the artifact, and a result that somebody wrote otherwise is not trusted.
 func TestExamplesOnPage(t *testing.T) {
 	r := withExamples(t, weighted(t, 3000), 0, "mu", "sigma")
-	r.Predictors[1].Head = "exp"
+	r.SetHeads([]string{"", "exp"})
 	var doc bytes.Buffer
 	must(t, r.Encode(&doc))
 	again, err := decompose.Read(&doc, nil, decodeAny)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -58,7 +57,7 @@ func predictionWords(r *decompose.Result) []string {
 	}
 	var lead string
 	switch {
-	case p.LogLikGain != nil && !strings.HasPrefix(r.Family, "cox"):
+	case p.LogLikGain != nil && !r.Hazards():
 		lead = fmt.Sprintf("With the network's predictor as the location of log times, the log-likelihood of %s (%s) is %s a row higher than with the best constant.", y, clip(r.Family, 40), maybe(p.LogLikGain))
 	case p.LogLikGain != nil:
 		lead = fmt.Sprintf("With the network's predictor as the logarithm of the hazard ratio, the log-likelihood of %s (%s) is %s a row higher than without a predictor.", y, clip(r.Family, 40), maybe(p.LogLikGain))

@@ -1,20 +1,19 @@
 package report
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // response is how a predictor eta becomes something on the scale of the response.
 type response struct {
-	Function string  `json:"function"`       // exp, sigmoid, softplus, softmax
-	Beta     float64 `json:"beta,omitempty"` // of softplus: log(1 + exp(Beta eta))/Beta; 0: 1
-	Plus     float64 `json:"plus,omitempty"` // added to it
+	Function string  `json:"function"`        // exp, sigmoid, softplus, inv_cloglog, softmax
+	Beta     float64 `json:"beta,omitempty"`  // family.Link's
+	Scale    float64 `json:"scale,omitempty"` // family.Link's
+	Plus     float64 `json:"plus,omitempty"`  // family.Link's Shift
 	// With are, of softmax, the positions of all predictors that it takes, from 0. Reference:
 	// it takes a 0 besides, of the class that the others are differences to.
 	With      []int  `json:"with,omitempty"`
@@ -22,44 +21,38 @@ type response struct {
 	Name      string `json:"name"` // of the value: "mean of cnt"
 	// Offset: the response has an offset besides, which is not in eta.
 	Offset bool `json:"offset,omitempty"`
+
+	link family.Link // of one number
 }
 
-// responseOf is what makes the response of predictor k: the head that the network ends in, else
-// the link of the family. nil: nothing does, or it is the identity, or it is not known.
+// responseOf is what makes the response of predictor k: its link. nil: nothing does, or it is
+// the identity, or it is not known.
 func responseOf(r *decompose.Result, k int) *response {
 	if s := softmaxOf(r, k); s != nil {
 		return s
 	}
 	d := &r.Predictors[k]
-	name, _, _ := strings.Cut(r.Family, "(")
-	out := parseHead(d.Head)
-	if d.Head == "" {
-		out = linkOf(name, k)
-	}
-	if d.Head == "" && name == "categorical" && len(r.Predictors) == 1 { // of two classes
-		out = &response{Function: "sigmoid"}
-	}
-	if out == nil {
+	if d.Link == nil || !d.Link.Known() || d.Link.Identity() {
 		return nil
 	}
-	out.Offset = r.Offset != ""
+	l := *d.Link
+	return &response{Function: l.Function(), Beta: l.Beta, Scale: l.Scale, Plus: l.Shift, Name: quantity(r, d), Offset: r.Offset != "", link: l}
+}
+
+// quantity says what the link of a predictor gives.
+func quantity(r *decompose.Result, d *decompose.Predictor) string {
+	of := d.Link.Of
 	switch {
-	case name == "binomial":
-		out.Name = "probability of " + clip(r.Response, 40)
-	case name == "categorical" && d.Name != "eta" && d.Name != r.Labels.Predictor("eta"): // one of two classes
-		out.Name = "probability of " + clip(d.Name, 40)
-	case name == "cox":
-		out.Name = "hazard ratio"
-	case name == "zip" && k == 1:
-		out.Name = "probability of a zero beside Poisson's"
-	case k == 0 && slices.Contains([]string{"poisson", "gamma", "negative-binomial", "tweedie", "inverse-gaussian", "beta"}, name):
-		out.Name = "mean of " + clip(r.Response, 40)
-	case out.Function == "sigmoid":
-		out.Name = "probability"
-	default:
-		out.Name = out.Function + " of " + clip(d.Name, 40)
+	case of == "":
+		return d.Link.Function() + " of " + clip(d.Name, 40)
+	case (of == family.Mean || of == family.Probability) && r.Response != "":
+		return string(of) + " of " + clip(r.Response, 40)
+	case of == family.ClassProbability && d.Name != "eta" && d.Name != r.Labels.Predictor("eta"): // one of two classes
+		return "probability of " + clip(d.Name, 40)
+	case of == family.ClassProbability:
+		return string(family.Probability)
 	}
-	return out
+	return string(of)
 }
 
 // ResponseValue is a number on the scale of the response, and what it is.
@@ -69,7 +62,7 @@ type ResponseValue struct {
 }
 
 // Responses are what a row's predictors eta, in the order of r's, are on the scale of the
-// response: by the head that the network ends in, else by the link of the family. Those of the
+// response, by their links. Those of the
 // identity, and whose scale is not known, are left out; the class that others are differences
 // to is the last of its set. offset is the row's; nil: it counts as 0, which the name says.
 func Responses(r *decompose.Result, eta []float64, offset *float64) []ResponseValue {
@@ -105,14 +98,8 @@ func (s *response) of(row decompose.Example, k int) float64 {
 	if row.Offset != nil && k == 0 {
 		eta += *row.Offset
 	}
-	switch s.Function {
-	case "exp":
-		return math.Exp(eta) + s.Plus
-	case "sigmoid":
-		return 1/(1+math.Exp(-eta)) + s.Plus
-	case "softplus":
-		beta := cmp.Or(s.Beta, 1)
-		return math.Max(eta, 0) + math.Log1p(math.Exp(-beta*math.Abs(eta)))/beta + s.Plus
+	if s.With == nil {
+		return s.link.Inverse(eta)
 	}
 	highest, sum := s.softmax(row)
 	return math.Exp(eta-highest) / sum
@@ -135,43 +122,6 @@ func (s *response) softmax(row decompose.Example) (highest, sum float64) {
 		sum += math.Exp(-highest)
 	}
 	return highest, sum
-}
-
-// parseHead reads a head's name as inspect writes it: "exp", "softplus(beta=2)+0.1". nil: it
-// is no function of one number that the script computes.
-func parseHead(head string) *response {
-	name, plus, shifted := strings.Cut(head, "+")
-	out := &response{}
-	var err error
-	if shifted {
-		if out.Plus, err = strconv.ParseFloat(plus, 64); err != nil {
-			return nil
-		}
-	}
-	if beta, ok := strings.CutPrefix(name, "softplus(beta="); ok {
-		if out.Beta, err = strconv.ParseFloat(strings.TrimSuffix(beta, ")"), 64); err != nil || !(out.Beta > 0) {
-			return nil
-		}
-		name = "softplus"
-	}
-	if !slices.Contains([]string{"exp", "sigmoid", "softplus"}, name) {
-		return nil
-	}
-	out.Function = name
-	return out
-}
-
-// linkOf is the inverse link of predictor k of a family, for networks that end on its scale.
-func linkOf(family string, k int) *response {
-	functions := map[string][]string{
-		"binomial": {"sigmoid"}, "poisson": {"exp"}, "gamma": {"exp"}, "negative-binomial": {"exp", "exp"}, "tweedie": {"exp"},
-		"inverse-gaussian": {"exp"}, "beta": {"sigmoid", "exp"}, "zip": {"exp", "sigmoid"}, "cox": {"exp"},
-		"gaussian": {"", "exp"}, "student-t": {"", "exp", "exp"}, "lognormal": {"", "exp"}, "weibull": {"", "exp"}, "log-logistic": {"", "exp"},
-	}[family]
-	if k >= len(functions) || functions[k] == "" {
-		return nil
-	}
-	return &response{Function: functions[k]}
 }
 
 // softmaxOf is the softmax over the classes that predictor k belongs to; nil: it belongs to

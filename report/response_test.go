@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // TestResponseOf: the head decides, else the family; what is no function of one number, or
@@ -21,7 +22,10 @@ func TestResponseOf(t *testing.T) {
 		{"", "poisson", 0, "exp mean of y", 2, math.Exp(2)},
 		{"", "negative-binomial(theta=2)", 0, "exp mean of y", 0, 1},
 		{"sigmoid", "binomial", 0, "sigmoid probability of y", 1, 1 / (1 + math.Exp(-1))},
+		{"inv_cloglog", "binomial", 0, "inv_cloglog probability of y", -2, -math.Expm1(-math.Exp(-2))},
 		{"sigmoid", "", 0, "sigmoid probability", -800, 0},
+		{"sigmoid", "categorical", 0, "sigmoid probability of p0", 0, 0.5},
+		{"exp", "weibull", 0, "exp exp of p0", 1, math.E},
 		{"softplus+0.1", "gaussian", 1, "softplus softplus of p1", 800, 800.1},
 		{"softplus(beta=2)", "", 0, "softplus softplus of p0", 0.5, math.Log(1+math.E) / 2},
 		{"", "cox", 0, "exp hazard ratio", 0, 1},
@@ -32,8 +36,19 @@ func TestResponseOf(t *testing.T) {
 		{"softplus(beta=x)", "", 0, "", 0, 0},
 		{"softmax", "", 0, "", 0, 0}, // of no set of classes
 	} {
-		r := &decompose.Result{Family: c.family, Response: "y", Predictors: []decompose.Predictor{{Name: "p0"}, {Name: "p1"}}}
-		r.Predictors[c.k].Head = c.head
+		r := &decompose.Result{Family: c.family, Predictors: []decompose.Predictor{{Name: "p0"}, {Name: "p1"}}}
+		if c.family != "" {
+			r.Response = "y"
+		}
+		heads := make([]string, 2)
+		heads[c.k] = c.head
+		for n := len(heads); n > c.k; n-- { // as many predictors as the family has
+			if f, err := family.Parse(c.family, heads[:n]); err == nil {
+				l := f.Link(c.k)
+				r.Predictors[c.k].Link = &l
+			}
+		}
+		r.SetHeads(heads)
 		s := responseOf(r, c.k)
 		if s == nil {
 			if c.want != "" {
@@ -47,6 +62,18 @@ func TestResponseOf(t *testing.T) {
 		row := decompose.Example{Parts: []decompose.ExampleParts{{Eta: c.at}, {Eta: c.at}}}
 		if got := s.of(row, c.k); !(math.Abs(got-c.value) <= 1e-12*math.Max(1, c.value)) {
 			t.Errorf("%q at %v: %v, want %v", c.head, c.at, got, c.value)
+		}
+	}
+}
+
+// TestInversesOnPage: the page's script computes every link that is a function of one number.
+func TestInversesOnPage(t *testing.T) {
+	text, err := scripts.ReadFile("script/response.js")
+	must(t, err)
+	table, _, _ := strings.Cut(string(text), "};")
+	for _, name := range family.LinkNames() {
+		if l := (family.Link{Name: name}); l.Known() && !l.Identity() && !strings.Contains(table, "\n  "+l.Function()+": ") {
+			t.Errorf("link %s: no function %q in the table of script/response.js", name, l.Function())
 		}
 	}
 }

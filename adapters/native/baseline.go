@@ -15,15 +15,6 @@ import (
 // improved alone, which is the maximum of their joint likelihood and, with the intervals, of
 // the profile.
 
-// profiled tells that a family has such parameters.
-func profiled(f family.Family) bool {
-	switch f.(type) {
-	case family.Cox, family.Ordinal:
-		return true
-	}
-	return false
-}
-
 // nullBaseline gives such a family those of rows without predictors, with the cuts that a
 // baseline keeps. Rows held out may not have a level that training has not.
 func (j *job) nullBaseline() error {
@@ -48,7 +39,8 @@ func (j *job) nullBaseline() error {
 
 // rebase finds them at the present parameters; nothing for other families.
 func (t *trainer[T]) rebase() error {
-	if !profiled(t.job.family) {
+	f, ok := t.job.family.(family.Profiled)
+	if !ok {
 		return nil
 	}
 	eta, err := t.trainingEta()
@@ -56,21 +48,11 @@ func (t *trainer[T]) rebase() error {
 		return err
 	}
 	d := t.train
-	switch f := t.job.family.(type) {
-	case family.Cox:
-		e := f.Exposure()
-		for i, y := range d.Y {
-			e.Add(y, d.W[i], eta[i], d.Event == nil || d.Event[i] != 0)
-		}
-		if f.Baseline, err = e.Hazard(); err != nil {
-			return err
-		}
-		t.job.family = f
-	case family.Ordinal:
-		if t.job.family, err = family.EstimateOrdinal(d.Y, d.W, eta); err != nil {
-			return err
-		}
+	refitted, err := f.Refit(family.Sample{Y: d.Y, W: d.W, Event: d.Event, Eta: eta})
+	if err != nil {
+		return err
 	}
+	t.job.family = refitted
 	for _, r := range t.replicas {
 		r.loss.Family = t.job.family
 	}

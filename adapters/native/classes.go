@@ -20,8 +20,7 @@ const maxClasses = 1000
 
 // categorical tells that the response is classes.
 func (c *Config) categorical() bool {
-	_, ok := c.Family.(family.Categorical)
-	return ok
+	return family.TraitsOf(c.Family).Nominal
 }
 
 // classText gives the class of each row as text: numbers are written as levels are.

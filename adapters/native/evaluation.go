@@ -183,7 +183,7 @@ func (e *evaluator) devianceExplained(eta *mat.Dense) float64 {
 	if _, k := eta.Dims(); k > 1 {
 		return math.NaN()
 	}
-	if _, ok := e.family.(family.Cox); ok { // a null model has a baseline of its own
+	if _, ok := e.family.(family.Profiled); ok { // a null model has a baseline of its own
 		return math.NaN()
 	}
 	at, null := make([]float64, 1), e.raw.Intercepts(e.family, []bool{true})

@@ -51,7 +51,7 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 // basis, so X beta and -X alpha of a fixed projection are one there, X (beta - alpha).
 func (m *Model) file() *onnxfile.Model {
 	f := &onnxfile.Model{Columns: m.columns, Towers: m.net.Towers, Levels: m.levels, Ranges: m.ranges, Labels: m.Labels(), Response: m.trainedFor()}
-	_, f.Softmax = m.family.(family.Categorical)
+	f.Softmax = family.TraitsOf(m.family).Nominal
 	for k, name := range m.names {
 		p := onnxfile.Predictor{Name: name, Intercept: m.intercept[k], Blocks: m.blocks[k]}
 		if a := m.projected[k]; a != nil {

@@ -120,11 +120,11 @@ func classified(f family.Family) bool {
 // and without first biases.
 func familyArms() []arm {
 	var arms []arm
-	responses := map[string]string{"gaussian": "y", "binomial": "b", "poisson": "c", "gamma": "y", "negative-binomial": "c", "beta": "p", "student-t": "y",
+	responses := map[string]string{"gaussian": "y", "binomial": "b", "binomial(link=cloglog)": "b", "poisson": "c", "gamma": "y", "negative-binomial": "c", "beta": "p", "student-t": "y",
 		"tweedie": "c", "inverse-gaussian": "p", "zip": "c", "lognormal": "p", "weibull": "p", "log-logistic": "p", "cox": "p", "ordinal": "d"}
 	times := map[string]string{"lognormal": "b", "weibull": "b", "log-logistic": "b", "cox": "b"} // events
 	given := map[string]string{"tweedie": "tweedie(p=1.4)"}
-	for _, name := range family.Names() {
+	for _, name := range append(family.Names(), "binomial(link=cloglog)") {
 		for k := 1; k <= 3; k++ {
 			f, err := family.Parse(cmp.Or(given[name], name), make([]string, k))
 			if err != nil || classified(f) {

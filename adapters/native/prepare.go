@@ -253,7 +253,7 @@ func (j *job) readTargets(free []bool) error {
 		j.raw, j.validTarget = v, v.In(j.units)
 		j.fit.Validation = j.valid.Rows()
 	}
-	if profiled(j.family) {
+	if _, ok := j.family.(family.Profiled); ok {
 		if err := j.nullBaseline(); err != nil {
 			return err
 		}

@@ -113,7 +113,7 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 		if deep+features > 0 {
 			f.add("a gam has neither deep columns nor feature networks: that is an ssn")
 		}
-		if c.Family.Predictors() > 1 || c.Family.Name() != "gaussian" {
+		if !family.TraitsOf(c.Family).LeastSquares {
 			f.add("a gam of family %s is not solved from moments: use an ssn without deep columns, which is trained", c.Family.Name())
 		}
 		if c.Offset != "" {
@@ -136,26 +136,11 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 
 // validateFamily refuses unknown parameters that training does not find, and given ones that it does.
 func (c *Config) validateFamily(f *faults) {
-	switch of := c.Family.(type) {
-	case family.Categorical:
-		if of != (family.Categorical{}) {
-			f.add("family categorical: its classes are those of the response: leave it at the zero value")
-		}
-		if c.Offset != "" {
-			f.add("family categorical: an offset is for one predictor, and there is one for each class: leave out column %q", c.Offset)
-		}
-	case family.Ordinal:
-		if of.Known() {
-			f.add("family ordinal: levels and thresholds are found by training: leave it at the zero value")
-		}
-	case family.Tweedie:
-		if of.Unknown() != nil {
-			f.add("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")
-		}
-	case family.Cox:
-		if of.Baseline != nil {
-			f.add("family %s: the baseline is found by training: leave it out", of.Name())
-		}
+	if err := family.Trainable(c.Family); err != nil {
+		f.add("%w", err)
+	}
+	if c.categorical() && c.Offset != "" {
+		f.add("family %s: an offset is for one predictor, and there is one for each class: leave out column %q", c.Family.Name(), c.Offset)
 	}
 }
 
@@ -175,7 +160,7 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		switch col, ok := schema.Lookup(c.Response); {
 		case !ok || col.Numeric || !col.Categorical:
 			numeric(c.Response, "response")
-		case c.Family.Name() != "binomial" && !c.categorical(): // whose classes may be text
+		case !family.TraitsOf(c.Family).Binary && !c.categorical(): // whose classes may be text
 			f.add("response: column %q holds text, where numbers are needed; two classes of text are a response of family binomial, more of categorical", c.Response)
 		}
 	}

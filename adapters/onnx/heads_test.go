@@ -232,7 +232,27 @@ func TestSpelledHeads(t *testing.T) {
 			y = Exp(c)`},
 		{"exp of a narrow clip", "exp", "c", `c = Clip(u, -5, 5)
 			y = Exp(c)`},
+		{"the inverse of the complementary log-log", "inv_cloglog", "u", `e = Exp(u)
+			n = Neg(e)
+			s = Exp(n)
+			y = Sub(1, s)`},
+		{"the same by -(exp(-exp) - 1), clipped on both sides", "inv_cloglog", "u", `c = Clip(u, -40, 40)
+			e = Exp(c)
+			n = Mul(e, -1)
+			s = Exp(n)
+			m = Sub(s, 1)
+			r = Neg(m)
+			y = Clip(r, 0.0000001, 0.9999999)`},
 		// What is no head, or none of a known family.
+		{"1 - exp(-2 exp)", "", "y", `e = Exp(u)
+			n = Mul(e, -2)
+			s = Exp(n)
+			y = Sub(1, s)`},
+		{"1 - exp(-exp), in a narrow clip", "", "y", `e = Exp(u)
+			n = Neg(e)
+			s = Exp(n)
+			r = Sub(1, s)
+			y = Clip(r, 0.1, 0.9)`},
 		{"softplus cut off early", "", "y", `g = Greater(u, 5)
 			l = Softplus(u)
 			y = Where(g, u, l)`},
@@ -279,7 +299,7 @@ func TestSpelledHeads(t *testing.T) {
 			if len(p[0].HeadNodes) == 0 || !strings.Contains(p[0].HeadNodes[0], `"y"`) || len(p[0].Terms) == 0 && c.tensor != "c" {
 				t.Errorf("head nodes %q, %d terms", p[0].HeadNodes, len(p[0].Terms))
 			}
-			if (p[0].Response() != "") != strings.ContainsAny(c.head, "+=") {
+			if (p[0].Response() != "") != (strings.ContainsAny(c.head, "+=") || c.head == "inv_cloglog") {
 				t.Errorf("response %q of %q", p[0].Response(), c.head)
 			}
 			_, want := onProbes(t, g, &onnx.Options{Predictor: []string{"y"}})

@@ -21,7 +21,7 @@ var zooHeads = map[string][]string{
 	"jax/logaddexp":                        {"softplus"},
 	"jax/rate":                             {"exp"},
 	"torch_dynamo/counts":                  {"", "softplus", "sigmoid"},
-	"torch_dynamo/head_cloglog":            {""},
+	"torch_dynamo/head_cloglog":            {"inv_cloglog"},
 	"torch_dynamo/head_elu_plus_one":       {""},
 	"torch_dynamo/head_exp_clamped":        {"exp"},
 	"torch_dynamo/head_probit":             {""},
@@ -140,6 +140,8 @@ func responseOf(all []onnx.PredictorInfo, eta *mat.Dense, k int) []float64 {
 		switch name {
 		case "sigmoid":
 			out[r] = 1 / (1 + math.Exp(-x))
+		case "inv_cloglog":
+			out[r] = 1 - math.Exp(-math.Exp(x))
 		case "ordinal": // the first class
 			out[r] = 1 / (1 + math.Exp(x-all[k].Ordinal.Thresholds[0]))
 		case "exp":

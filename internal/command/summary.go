@@ -202,7 +202,7 @@ func predictionWords(r *decompose.Result) string {
 
 // nothing is what a prediction of times is compared with.
 func nothing(r *decompose.Result) string {
-	if strings.HasPrefix(r.Family, "cox") {
+	if r.Hazards() {
 		return "without a predictor"
 	}
 	return "that of the best constant"

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 func TestSummaryOfManyTerms(t *testing.T) {
@@ -215,4 +216,48 @@ func TestSummaryOfLongNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSummaryOfLinks: the link is the one that the network ends in, and what makes predictors
+// of classes unique stands with it.
+func TestSummaryOfLinks(t *testing.T) {
+	for _, c := range []struct {
+		family     family.Family
+		heads      []string
+		convention string
+		want       string
+	}{
+		{family.GaussianLS{Scale: family.SoftplusScale, Floor: 0.001}, []string{"", "softplus+0.001"}, "", "identity softplus+0.001"},
+		{family.GaussianLS{}, []string{"", ""}, "", "identity log"},
+		{family.ZIP{}, []string{"exp", "sigmoid"}, "", "log logit"},
+		{family.Cox{}, []string{""}, "", "log hazard ratio"},
+		{family.AFT{}, []string{"", ""}, "", "identity of log time log"},
+		{family.Binomial{Cloglog: true}, []string{"inv_cloglog"}, "", "cloglog"},
+		{classesOf(t, 3), []string{"softmax", "softmax", "softmax"}, "centred over the classes of every row", "multinomial logit, centred over the classes of every row"},
+		{classesOf(t, 3), []string{"", "", ""}, "", "multinomial logit, as the network has them"},
+		{nil, []string{""}, "", ""},
+	} {
+		r := &decompose.Result{}
+		for k := range c.heads {
+			d := decompose.Predictor{Convention: c.convention}
+			if c.family != nil {
+				l := c.family.Link(k)
+				d.Link = &l
+			}
+			r.Predictors = append(r.Predictors, d)
+		}
+		r.SetHeads(c.heads)
+		if got := linkWords(r); got != c.want {
+			t.Errorf("%T that ends in %q: %q, want %q", c.family, c.heads, got, c.want)
+		}
+	}
+}
+
+func classesOf(t *testing.T, n int) family.Family {
+	t.Helper()
+	f, err := family.NewCategorical(n, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/app/wiring"
 )
@@ -114,6 +115,23 @@ func (p *page) heading() {
 	if r.Weights != "" {
 		fmt.Fprintf(p.w, "Weights: %s\n", shown(r.Weights))
 	}
+}
+
+// linkWords name the links of r's predictors, those of classes once, with what makes their
+// predictors unique; "" where the result does not say.
+func linkWords(r *decompose.Result) string {
+	var names []string
+	for i := range r.Predictors {
+		d := &r.Predictors[i]
+		switch {
+		case d.Link == nil:
+			return ""
+		case d.Link.Of == family.ClassProbability && !d.Link.Known():
+			return d.Link.String() + ", " + cmp.Or(shown(d.Convention), "as the network has them")
+		}
+		names = append(names, d.Link.String())
+	}
+	return strings.Join(names, " ")
 }
 
 // formula are the names of the terms and of what is left.

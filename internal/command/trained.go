@@ -199,12 +199,12 @@ func (t *trained) quality() string {
 
 // notes say what the numbers of the file stand for.
 func (t *trained) notes() (said []string) {
-	if c := t.Classes; c != nil && t.Family().Name() == "categorical" {
+	if c := t.Classes; c != nil && family.TraitsOf(t.Family()).Nominal {
 		said = append(said, fmt.Sprintf("classes of the response: %.200q: the network gives their probabilities, the softmax of a predictor for each", c))
 	} else if c != nil {
 		said = append(said, fmt.Sprintf("classes of the response: %q is 0, %q is 1: the network gives the log-odds of %[2]q", c[0], c[1]))
 	}
-	if o, ok := t.Family().(family.Ordinal); ok {
+	if o, ok := t.Family().(family.Ordered); ok {
 		said = append(said, fmt.Sprintf("levels of the response: %.6g, thresholds of the network's predictor: %.6g; the file holds the predictor alone, and decompose estimates its thresholds again", o.Levels(), o.Thresholds()))
 	}
 	if l := t.Labels(); l != nil && len(l.Columns) > 0 {

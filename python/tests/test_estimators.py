@@ -128,6 +128,7 @@ def test_means_of_families(family, people):
     gamma = random.gamma(3, mean / 3)
     y = {"poisson": random.poisson(mean), "gamma": gamma, "negative-binomial": random.poisson(gamma), "student-t": mean}[family]
     model = pho.SSNRegressor("~ age", ["age"], family=family, epochs=40, random_state=0).fit(people[["age"]], y)
+    assert model.decomposition_.links["eta"]["name"] == ("identity" if family == "student-t" else "log")
     assert abs(model.predict(people[["age"]]) / mean - 1).mean() < 0.15
 
 

@@ -52,6 +52,11 @@ test("stored contributions are the file's, and sum to the network's output", {
   stopifnot(length(fitted(d)) == nobs(d), identical(colnames(predict(d, type = "terms", terms = "region")), "region"))
 })
 
+test("links are the artifact's", {
+  stopifnot(identical(d$links$eta, list(name = "identity", of = "mean")), identical(summary(d)$predictors[[1]]$link, "identity"))
+  stopifnot(any(grepl("Predictor eta (link identity)", capture.output(print(summary(d))), fixed = TRUE)))
+})
+
 test("new rows are explained by the program, to the digit", {
   new <- predict(d, rows[5:40, ], type = "terms", se.fit = TRUE)
   near(new$fit, terms[5:40, ], 0)

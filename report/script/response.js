@@ -1,17 +1,18 @@
 // The scale of the response. An effect is shown there as the response of a row all of whose
 // other parts are at their mean: g(intercept + effect). That is no mean of responses.
 
+// inverses are the inverse functions of links, as family.Link names them.
+const inverses = {
+  exp: Math.exp,
+  sigmoid: function (eta) { return 1 / (1 + Math.exp(-eta)); },
+  softplus: function (eta) { return Math.max(eta, 0) + Math.log1p(Math.exp(-Math.abs(eta))); },
+  inv_cloglog: function (eta) { return -Math.expm1(-Math.exp(eta)); },
+};
+
 // inverse is the function g of a predictor, of one number; null of softmax.
 function inverse(r) {
-  const plus = r.plus || 0, beta = r.beta || 1;
-  switch (r.function) {
-    case "exp": return function (eta) { return Math.exp(eta) + plus; };
-    case "sigmoid": return function (eta) { return 1 / (1 + Math.exp(-eta)) + plus; };
-    case "softplus": return function (eta) {
-      return Math.max(eta, 0) + Math.log1p(Math.exp(-beta * Math.abs(eta))) / beta + plus;
-    };
-  }
-  return null;
+  const h = inverses[r.function], scale = r.scale || 1, beta = r.beta || 1, plus = r.plus || 0;
+  return h ? function (eta) { return scale * h(beta * eta) / beta + plus; } : null;
 }
 
 // softmax is the share of the predictor at position "of" among etas; the reference class has 0.

@@ -44,6 +44,23 @@ for (trials in c(3, 40)) for (successes in c(1, 2)) for (eta in c(-3, -0.5, 0, 2
       binomial()$dev.resids(y, p, trials), "proportion")
 }
 
+# Binomial by the complementary log-log: its inverse is binomial("cloglog")$linkinv where that
+# is not cut off, and log p, log(1 - p) as they are defined elsewhere.
+for (y in 0:1) for (eta in c(-4, -0.7, 0, 0.1, 1.5)) for (w in c(1, 2.5)) {
+  p <- binomial("cloglog")$linkinv(eta)
+  add("binomial(link=cloglog)", y, w, eta, 1, w * dbinom(y, 1, p, log = TRUE), binomial()$dev.resids(y, p, w), "0 or 1")
+}
+for (y in 0:1) for (eta in c(-700, -40, -36, 2.5, 5, 6.5)) {
+  l <- if (y == 0) -exp(eta) else if (eta < -37) eta else if (eta < 0) log(-expm1(-exp(eta))) else log1p(-exp(-exp(eta)))
+  add("binomial(link=cloglog)", y, 1, eta, 1, l, -2 * l, "far from the data; the deviance of 0 or 1 is -2 log-likelihood")
+}
+for (trials in c(3, 40)) for (successes in c(1, 2)) for (eta in c(-3, -0.5, 0, 1)) {
+  p <- binomial("cloglog")$linkinv(eta); y <- successes / trials
+  add("binomial(link=cloglog)", y, trials, eta, 1,
+      dbinom(successes, trials, p, log = TRUE) - lchoose(trials, successes),
+      binomial()$dev.resids(y, p, trials), "proportion")
+}
+
 # Poisson; large counts with eta a fixed distance from log(y).
 for (y in c(0, 1, 2, 7, 15, 16, 17, 60)) for (eta in c(-5, -0.3, 0, 2, 4.5)) for (w in c(1, 1.7)) {
   mu <- exp(eta)

@@ -149,8 +149,7 @@ func headsOf(m *onnx.Model, c *classes.Model) (heads []string) {
 
 // againstClass is the family for predictors that are differences to a class.
 func (ref *Reference) againstClass(f family.Family) (family.Family, error) {
-	own, ok := f.(family.Categorical)
-	if !ok || ref.Classes == nil || len(ref.Classes.Heads) != 1 {
+	if !family.TraitsOf(f).Nominal || ref.Classes == nil || len(ref.Classes.Heads) != 1 {
 		return f, nil
 	}
 	h := ref.Classes.Heads[0]
@@ -159,7 +158,7 @@ func (ref *Reference) againstClass(f family.Family) (family.Family, error) {
 		reference = max(reference, 0)
 	}
 	if reference < 0 {
-		return own, nil
+		return f, nil
 	}
 	return family.NewCategorical(len(h.Classes), reference)
 }
@@ -170,12 +169,11 @@ func (q *Request) readClasses(ref *Reference) error {
 	if o.Response == "" {
 		return nil
 	}
-	_, categorical := o.Family.(family.Categorical)
-	_, binomial := o.Family.(family.Binomial)
+	traits := family.TraitsOf(o.Family)
 	column, _ := q.Rows.Schema().Lookup(o.Response)
-	if ref.Classes != nil && len(ref.Classes.Heads) == 1 && (categorical || binomial && !column.Numeric) {
+	if ref.Classes != nil && len(ref.Classes.Heads) == 1 && (traits.Nominal || traits.Binary && !column.Numeric) {
 		names := ref.Classes.Heads[0].Classes
-		if binomial && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
+		if traits.Binary && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
 			names = []string{names[1], names[0]}
 		}
 		q.Rows = classNumbers(q.Rows, o.Response, names)
@@ -210,7 +208,7 @@ func (q *Request) share(c *classes.Model, m decompose.Model) (notes []string) {
 
 // thresholds says which ones an ordinal family has found.
 func thresholds(f family.Family) string {
-	o, ok := f.(family.Ordinal)
+	o, ok := f.(family.Ordered)
 	if !ok {
 		return ""
 	}

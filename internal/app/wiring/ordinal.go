@@ -19,8 +19,8 @@ func (q *Request) ownThresholds(ctx context.Context, networks []*onnx.Model) (no
 		return "", nil
 	}
 	own := networks[0].Structure().Predictors[0].Ordinal
-	f, ok := q.Options.Family.(family.Ordinal)
-	if !ok || f.Known() || own == nil {
+	f, ok := q.Options.Family.(family.Ordered)
+	if !ok || f.Levels() != nil || own == nil {
 		return "", nil
 	}
 	for i, m := range networks {

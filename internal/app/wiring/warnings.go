@@ -59,7 +59,7 @@ func worseThanMean(r *decompose.Result, ref *Reference) string {
 	}
 	figure := "its deviance is not finite"
 	switch {
-	case p.LogLikGain != nil && !strings.HasPrefix(r.Family, "cox"):
+	case p.LogLikGain != nil && !r.Hazards():
 		return fmt.Sprintf("the network predicts the times %q worse than a constant does (its log-likelihood is %.4g a row lower), and a decomposition explains the network, not the data: family %s takes its output as the location of the logarithm of times; check that, and that each input has the columns it was trained on",
 			Shorten(r.Response, maxName), -*p.LogLikGain, r.Family)
 	case p.LogLikGain != nil:

@@ -238,11 +238,7 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	if !d.labels.IsEmpty() {
 		r.Labels = d.labels
 	}
-	for k := range r.Predictors {
-		if k < len(d.heads) {
-			r.Predictors[k].Head = d.heads[k]
-		}
-	}
+	r.SetHeads(d.heads)
 	notes := slices.Clone(d.Notes)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)

@@ -117,6 +117,14 @@ class Decomposition:
         return [p["name"] for p in self._artifact["predictors"]]
 
     @property
+    def links(self) -> dict[str, Optional[dict[str, Any]]]:
+        """How a parameter of the response hangs on each predictor eta: ``name`` of the link, and where
+        they are not 0, 1 and 1 ``shift``, ``scale`` and ``beta``: it is shift + scale h(beta eta)/beta, h
+        being the link's inverse. ``of`` says what it is, as "mean". None: not known.
+        """
+        return {p["name"]: p.get("link") for p in self._artifact["predictors"]}
+
+    @property
     def formulas(self) -> list[str]:
         """The formulas that terms were taken from, with every dot expanded."""
         return list(self._artifact.get("formulas", []))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 import numpy
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -15,7 +15,8 @@ from ._decompose import decompose
 from ._decomposition import Decomposition
 from .errors import UsageError
 
-_SAME, _EXP, _LOGISTIC = ("gaussian", "student-t"), ("poisson", "negative-binomial", "gamma", "tweedie", "inverse-gaussian"), ("beta",)
+# Families whose first predictor is that of the mean.
+_MEANS = ("gaussian", "student-t", "poisson", "negative-binomial", "gamma", "tweedie", "inverse-gaussian", "beta")
 
 
 class Trained(BaseEstimator):  # type: ignore[misc]
@@ -120,9 +121,8 @@ class Regressor(RegressorMixin, Trained):  # type: ignore[misc]
         -------
         self
         """
-        known = (*_SAME, *_EXP, *_LOGISTIC)
-        if self._base() not in known:
-            raise UsageError(f"family={self.family!r}: predict returns the mean, which is known of {', '.join(known)}")
+        if str(self.family).split("(")[0] not in _MEANS:
+            raise UsageError(f"family={self.family!r}: predict returns the mean, which is known of {', '.join(_MEANS)}")
         response = getattr(y, "name", None)
         rows, y = self._read_both(X, y, numeric=True)
         response = _training.unused(_rows.columns(rows) or [], response or "y")
@@ -131,13 +131,9 @@ class Regressor(RegressorMixin, Trained):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The mean of the response in each row."""
-        eta, family = self._etas(X)[:, 0], self._base()
-        if family in _EXP:
-            return numpy.exp(eta)
-        return _logistic(eta) if family in _LOGISTIC else eta
-
-    def _base(self) -> str:
-        return str(self.family).split("(")[0]
+        eta = self._etas(X)[:, 0]
+        link = self._decomposition.links[self._decomposition.predictors[0]]
+        return _INVERSES[link["name"] if link else "identity"](eta)
 
 
 class Classifier(ClassifierMixin, Trained):  # type: ignore[misc]
@@ -211,3 +207,7 @@ def _distinct(labels: list[str]) -> list[str]:
 
 def _logistic(eta: Any) -> Any:
     return numpy.exp(-numpy.logaddexp(0, -eta))
+
+
+# The inverse functions of the means' links.
+_INVERSES: dict[str, Callable[[Any], Any]] = {"identity": lambda eta: eta, "log": numpy.exp, "logit": _logistic}

@@ -84,7 +84,7 @@ func (t *Target) Working(f family.Differentiable, b []float64, k int) (z, w []fl
 // class by itself, is such a step. Adding to all predictors what is wanted changes nothing,
 // so it is Newton's.
 func curvature(f family.Differentiable, y, w float64, grad, info []float64) {
-	if of, ok := f.(family.Categorical); !ok || of.Predictors() < of.Classes() {
+	if of, ok := f.(family.Classifier); !ok || of.Predictors() != of.Classes() {
 		return
 	}
 	for k, g := range grad {

@@ -157,7 +157,7 @@ func (t *Target) Varies(response string, of family.Family) error {
 			return nil
 		}
 	}
-	if of.Name() == "binomial" {
+	if family.TraitsOf(of).Binary {
 		return fmt.Errorf("native: the response %q has one class only: it is %g on all training rows of positive weight, and both classes are needed", response, first)
 	}
 	return fmt.Errorf("native: the response %q is constant: it is %g on all training rows of positive weight, so there is nothing to learn", response, first)

@@ -184,6 +184,8 @@ func evaluate(fn string, x float64) float64 {
 		return math.Tanh(x)
 	case "sigmoid":
 		return 1 / (1 + math.Exp(-x))
+	case cloglog:
+		return -math.Expm1(-math.Exp(x))
 	case "softplus":
 		return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
 	}

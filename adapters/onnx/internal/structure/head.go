@@ -115,9 +115,9 @@ func clipGuards(n *graph.Node) bool {
 }
 
 // harmless reports whether bounds around a response cut off no more than guard of its
-// range: (0, 1) of a sigmoid or softmax, (0, inf) of the others.
+// range: (0, 1) of a sigmoid, softmax or inv_cloglog, (0, inf) of the others.
 func harmless(head string, lo, hi float64) bool {
-	if head == "sigmoid" || head == "softmax" {
+	if head == "sigmoid" || head == "softmax" || head == cloglog {
 		return lo <= guard && hi >= 1-guard
 	}
 	return lo <= guard && hi >= 1e6
@@ -128,7 +128,7 @@ func harmless(head string, lo, hi float64) bool {
 func unclipped(head string, eta Element) (Element, bool) {
 	n := eta.Value.Producer
 	switch head {
-	case "sigmoid", "exp", "softplus":
+	case "sigmoid", "exp", "softplus", cloglog:
 	default:
 		return Element{}, false
 	}

@@ -13,12 +13,16 @@ import (
 // own: see dropComplements.
 const complement = "1-sigmoid"
 
+// cloglog is the head 1 - exp(-exp(eta)), the inverse of the complementary log-log.
+const cloglog = "inv_cloglog"
+
 // spelled finds a head that several nodes spell, and the element that enters it; "" if
 // there is none.
 //
 //	sigmoid, exp, softplus   up to a guard
 //	exp+C, softplus+C        C > guard: a scale that is at least C
 //	softplus(beta=B)         softplus(B eta)/B, and with +C
+//	inv_cloglog              up to a guard
 //	softmax, logsoftmax
 //	1-sigmoid                see complement
 func (d *dependencies) spelled(el Element) (eta Element, head string) {
@@ -35,10 +39,14 @@ func (d *dependencies) spelled(el Element) (eta Element, head string) {
 		return Element{}, ""
 	}
 	head, arg := named(f)
-	if head == "" || clipped && !harmless(f.core.fn, lo, hi) {
+	fn := f.core.fn
+	if head == cloglog {
+		fn = cloglog
+	}
+	if head == "" || clipped && !harmless(fn, lo, hi) {
 		return Element{}, ""
 	}
-	if c := arg.core; arg.is("clip", 1, 0) && harmless(f.core.fn, evaluate(f.core.fn, c.lo), evaluate(f.core.fn, c.hi)) {
+	if c := arg.core; arg.is("clip", 1, 0) && harmless(fn, evaluate(fn, c.lo), evaluate(fn, c.hi)) {
 		arg = c.arg
 	}
 	eta, ok := r.find(arg)
@@ -65,6 +73,8 @@ func named(f form) (head string, arg form) {
 	}
 	offset := ""
 	switch {
+	case fn == "exp" && f.scale == -1 && f.shift == 1 && arg.is("exp", -1, 0):
+		return cloglog, arg.core.arg
 	case math.Abs(f.shift) <= guard:
 	case f.shift > 0 && (fn == "exp" || fn == "softplus"):
 		offset = "+" + numberText(f.shift)
@@ -92,6 +102,8 @@ func Response(head string) string {
 	case sharp:
 		beta = strings.TrimSuffix(beta, ")")
 		formula = "log(1 + exp(" + beta + " eta))/" + beta
+	case head == cloglog:
+		return "1 - exp(-exp(eta))"
 	case !shifted:
 		return ""
 	case fn == "softplus":
