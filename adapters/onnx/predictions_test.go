@@ -62,6 +62,7 @@ func TestPredictionsAreLinked(t *testing.T) {
 			p = min(max(p, 1e-3), 1-1e-3)
 			return math.Log(p) - math.Log1p(-p)
 		}},
+		{"cloglog", "inv_cloglog", 0, []float64{1e-3, 0.5, 1 - 1e-12}, func(p float64) float64 { return math.Log(-math.Log1p(-p)) }},
 		{"softplus", "softplus", 0, []float64{1e-3, 0.5, 50}, func(p float64) float64 { return math.Log(math.Expm1(p)) }},
 	} {
 		var rows [][]float64

@@ -239,7 +239,7 @@ func TestSummaryOfLinks(t *testing.T) {
 	} {
 		r := &decompose.Result{}
 		for k := range c.heads {
-			d := decompose.Predictor{Convention: c.convention}
+			d := decompose.Predictor{Uniqueness: decompose.Uniqueness{Convention: c.convention}}
 			if c.family != nil {
 				l := c.family.Link(k)
 				d.Link = &l
