@@ -113,6 +113,7 @@ func advice(err error) string {
 		cell      *data.CellError
 		moved     *wiring.MovedError
 		clip      *wiring.ClipError
+		refused   *wiring.RefusedError
 	)
 	switch {
 	case errors.As(err, &delimiter):
@@ -133,6 +134,8 @@ func advice(err error) string {
 		return ": --clip 1e-6 moves them that far from 0 and 1, or decompose the probabilities as they are with --link identity"
 	case errors.As(err, &moved):
 		return "; if the network has moved, give its place with --model"
+	case errors.As(err, &refused):
+		return "; what the model predicts elsewhere can be decomposed: predict the rows there, and name the column (--predictions COLUMN in place of --model)"
 	}
 	return ""
 }

@@ -29,6 +29,16 @@ func (e *MovedError) Error() string { return e.Err.Error() }
 // Unwrap is the fault.
 func (e *MovedError) Unwrap() error { return e.Err }
 
+// RefusedError is of a network that cannot be run here, or is none: what it predicts elsewhere can still be
+// decomposed (Predictions).
+type RefusedError struct{ Err error }
+
+// Error is why.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap is why.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
 // saidError says in words of its own what another error is about.
 type saidError struct {
 	text string

@@ -59,7 +59,7 @@ func Load(path string, maxMemory int64) (*Network, error) {
 	defer f.Close()
 	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path)})
 	if err != nil {
-		return nil, fmt.Errorf("model %q: %w", path, err)
+		return nil, &RefusedError{fmt.Errorf("model %q: %w", path, err)}
 	}
 	place, err := filepath.Abs(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func LoadFrom(r io.Reader, maxMemory int64) (*Network, error) {
 		n.Graph, err = onnx.Load(bytes.NewReader(n.raw), &onnx.LoadOptions{MaxMemory: maxMemory})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n, err)
+		return nil, &RefusedError{fmt.Errorf("%s: %w", n, err)}
 	}
 	n.SHA256 = n.Graph.SHA256()
 	return n, nil

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -37,7 +38,7 @@ func (q *Request) open() (*subject, error) {
 	open.Decode, open.Engine = basis.Decode, engine
 	first, err := onnx.NewModel(q.Network.Graph, bind, &open)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", q.Network, err)
+		return nil, refused(fmt.Errorf("%s: %w", q.Network, err))
 	}
 	graphs, err := q.openOthers(first, &open)
 	if err != nil {
@@ -48,6 +49,14 @@ func (q *Request) open() (*subject, error) {
 		s.models = append(s.models, g)
 	}
 	return s, nil
+}
+
+// refused is the error of a network that was read and cannot be opened, unless it is of an option.
+func refused(err error) error {
+	if option := (*onnx.OptionError)(nil); errors.As(err, &option) {
+		return err
+	}
+	return &RefusedError{err}
 }
 
 // openModel refuses what only a network's file could give.
