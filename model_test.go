@@ -170,7 +170,7 @@ func TestModelOptions(t *testing.T) {
 	}{
 		"inputs":    {pho.Options{Inputs: map[string][]string{"x": {"weight"}}}, "inputs: the model is no ONNX file"},
 		"reference": {pho.Options{Reference: "home"}, "reference: the model is no ONNX file"},
-		"export":    {pho.Options{ExportONNX: true}, "export: the model is no ONNX file"},
+		"export":    {pho.Options{ExportONNX: true}, "export-onnx: the model is no ONNX file"},
 		"formula":   {pho.Options{Formula: "~ s(weigt)"}, `there is no column "weigt"; did you mean "weight"?`},
 	} {
 		if _, err := pho.DecomposeModel(t.Context(), parcel, rows, &c.o); err == nil || !strings.Contains(err.Error(), c.want) {

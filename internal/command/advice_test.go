@@ -33,7 +33,7 @@ func TestAdvice(t *testing.T) {
 		{&wiring.MovedError{Err: errors.New("not there")}, "; if the network has moved, give its place with --model"},
 		{&wiring.MovedError{Err: onnx.ErrMemory}, "; --max-memory sets the bound"}, // it is there
 		{&wiring.ClipError{Err: errors.New("0")}, ": --clip 1e-6 moves them that far from 0 and 1, or decompose the probabilities as they are with --link identity"},
-		{&wiring.RefusedError{Err: errors.New("rows are mixed")}, "; what the model predicts elsewhere can be decomposed: predict the rows there, and name the column (--predictions COLUMN in place of --model)"},
+		{&wiring.RefusedError{Err: errors.New("rows are mixed")}, elsewhere},
 		{&wiring.RefusedError{Err: onnx.ErrMemory}, "; --max-memory sets the bound"},
 		{errors.New("other"), ""},
 	} {

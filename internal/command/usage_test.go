@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are accumulate, apply, compare, decompose, demo, explain, inspect, merge, monitor, plan, report, serve, solve, summary, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--bands, --batch-size, --checkpoint, --cluster, --contributions, --data, --deep, --delimiter, --df, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --smoothing, --sp, --terms, --weights, --workers, --zeta-cache"
+		flagList = "--bands, --batch-size, --checkpoint, --clip, --cluster, --contributions, --data, --deep, --delimiter, --df, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --smoothing, --sp, --terms, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -38,7 +38,7 @@ func TestUsage(t *testing.T) {
 		{args: "pho apply --out -", want: `--decomposition is missing: name the directory that decompose wrote`},
 		{args: "pho apply --decomposition TEMP/earlier", want: `--out is missing: name a CSV file, or - for standard output`},
 		{args: "pho apply --decomposition TEMP/earlier --out -", want: `--data is missing: name a file, or - for standard input`},
-		{args: "pho decompose", want: "--model is missing: name an ONNX file\n--out is missing: name the result directory\n--data is missing: name a file, or - for standard input"},
+		{args: "pho decompose", want: "--model is missing: name an ONNX file; of a model of any other kind, columns of the data with its predictions: --predictions COLUMN\n--out is missing: name the result directory\n--data is missing: name a file, or - for standard input"},
 		{args: decomp + "--outt x", want: `unknown flag --outt; did you mean --out? (pho decompose has ` + flagList + `)`},
 		{args: decomp + "-q", want: `unknown flag -q; flags are written with two dashes, and data files as ./-name`},
 		{args: decomp + "--df s(x)=5,6", want: `--df "s(x)=5,6": a term has one number of degrees of freedom`},

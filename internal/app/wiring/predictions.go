@@ -94,7 +94,7 @@ func (q *Request) bind(n *Network) (onnx.Binding, error) {
 // predictions all others of the data, but for those with a role.
 func (q *Request) explaining(m decompose.Model) []string {
 	if q.Network == nil || q.Network.Predictions == nil {
-		return m.Columns()
+		return slices.Clone(m.Columns())
 	}
 	taken := q.notInputs()
 	for _, n := range q.networks() {
