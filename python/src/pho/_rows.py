@@ -69,7 +69,7 @@ def joined(rows: Rows, name: str, values: Any) -> Rows:
     """What readable returned, with one more column."""
     module = _module(rows)
     if len(values) != rows_in(rows):
-        raise UsageError(f"the response has {len(values)} values, the rows are {rows_in(rows)}")
+        raise UsageError(f"{name} has {len(values)} values, the rows are {rows_in(rows)}")
     if module == "pandas":
         return rows.assign(**{name: getattr(values, "to_numpy", lambda: values)()})
     if isinstance(rows, dict):
@@ -134,10 +134,7 @@ def _pyarrow(why: str) -> Any:
 
 def _written(rows: Rows, path: str) -> str:
     if columns(rows) is None and not hasattr(rows, "__arrow_c_stream__"):
-        raise UsageError(
-            f"rows are a {type(rows).__module__}.{type(rows).__qualname__}: give a path, a DataFrame, "
-            "an Arrow table, or a dict of columns"
-        )
+        raise unfit(rows)
     rows = readable(rows)
     module = _module(rows)
     if module == "polars":
@@ -148,6 +145,12 @@ def _written(rows: Rows, path: str) -> str:
         return _write_csv(rows, path + ".csv")
     _write_arrow(table, path + ".arrow")
     return path + ".arrow"
+
+
+def unfit(rows: Rows) -> UsageError:
+    """The exception for what are no rows."""
+    kind = f"{type(rows).__module__}.{type(rows).__qualname__}"
+    return UsageError(f"rows are a {kind}: give a path, a DataFrame, an Arrow table, or a dict of columns")
 
 
 def _oldest() -> Any:
