@@ -31,12 +31,15 @@ class Difference:
         Rows beyond TOLERANCE.
     said : str
         What to say of it; empty where no row is off.
+    plain : bool
+        The file has several predictors that are not those of classes.
     """
 
     rows: int
     largest: float
     off: int
     said: str
+    plain: bool = False
 
 
 def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Optional[str]) -> Difference:
@@ -62,8 +65,8 @@ def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Opti
     with tempfile.TemporaryDirectory(prefix="pho-") as folder:
         out, data = os.path.join(folder, "result"), _rows.files(sample.reset_index(drop=True), folder)
         options = {"model": path, "data": data, "input": list(inputs), "formula": "~ 1", "out": out, "contributions": "csv"}
-        options.update(interactions="none", bands="none", na=na, no_structure=True)
-        _command.run(["decompose", *_command.flags(options)], files={path: "the model", **{d: "the rows" for d in data}})
+        options.update(interactions="none", bands="none", na=na)
+        _command.run(["decompose", *_command.flags(options)], files={path: "(exported)", **{d: "the rows" for d in data}})
         with open(os.path.join(out, "decomposition.json"), encoding="utf-8") as file:
             predictors = json.load(file)["predictors"]
         names = ["eta"] if len(predictors) == 1 else [f"{p['name']}.eta" for p in predictors]
@@ -77,7 +80,9 @@ def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Opti
         return Difference(len(wanted), float("inf"), len(wanted), f"the exported file has other predictors, {', '.join(p['name'] for p in predictors)}")
     if got.shape[1] != wanted.shape[1]:
         got = got[:, -1:]  # both of two classes
-    return _difference(numpy, got, wanted, sample)
+    made = _difference(numpy, got, wanted, sample)
+    made.plain = len(predictors) > 1 and not all(p.get("head") == "softmax" for p in predictors)
+    return made
 
 
 def _difference(numpy: Any, got: Any, wanted: Any, sample: Any) -> Difference:

@@ -105,7 +105,7 @@ def decompose(
             options["factor"] = _factors(options.get("factor"), rows)
             named = None if labels is None else _labels.file(labels, folder)
             arguments = ["decompose", "--log=json", f"--out={result}"]
-            arguments += _command.flags({**route.flags, "data": data, "response": response, "labels": named, **options})
+            arguments += _command.flags({**route.flags, "data": data, "response": route.response, "labels": named, **options})
             spoken = {path: "the rows" for path in data} if not _is_files(rows) else {}
             spoken.update({path: "the model" for path in route.flags["model"] if path.startswith(folder)})
             _command.run(arguments, on_event, spoken)
@@ -139,7 +139,7 @@ def _routed(
         if settings[0] is not None or settings[1] is not None:
             raise UsageError("link= and clip= are of models that are called, and of predictions: a network has its own")
         made = _models.networks(model, _fed(inputs, rows, roles), folder)
-        return _route.Route({"model": [n.path for n in made], "input": _bound(inputs, made[0]), "formula": formula}, rows, _models.place(made, folder))
+        return _route.Route({"model": [n.path for n in made], "input": _bound(inputs, made[0]), "formula": formula}, rows, response, _models.place(made, folder))
     if any(networks):
         raise UsageError("networks and models that are called cannot be mixed: they are of one kind")
     for m in models:
@@ -150,7 +150,7 @@ def _routed(
     files = _frames.Files(_rows.files(rows, folder), options.get("delimiter")) if _is_files(rows) else None
     fed = _fed(inputs, rows if files is None else dict.fromkeys(files.columns, ()), roles)
     listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
-    call = _route.Call(None if files else rows, files, listed, response, options.get("na"), *settings, progress)
+    call = _route.Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress)
     return _route.choose(models, call, formula, folder)
 
 

@@ -12,6 +12,7 @@ from .errors import Error, UsageError
 
 BATCH = 10_000  # rows of one call
 _FEW = 32  # rows that are asked twice
+_WANTED = "one prediction a row is wanted, or a column for each class"
 
 
 @dataclass
@@ -67,31 +68,40 @@ class Function:
             out = _array(numpy, out, self.classes)
         except (TypeError, ValueError) as fault:
             raise Error(f"{self.what} returns a {type(out).__name__} that holds no numbers: {_line(fault)}") from fault
-        if out.shape[0] != len(frame) or out.ndim != 2 or out.shape[1] == 0:
-            raise Error(f"{self.what} returns an array of shape {out.shape} for {len(frame)} rows: one prediction a row is wanted, or a column for each class")
+        if out.ndim != 2 or out.shape[0] != len(frame) or out.shape[1] == 0:
+            raise Error(f"{self.what} returns an array of shape {out.shape} for {len(frame)} rows: {_WANTED}")
         bad = ~numpy.isfinite(out).all(axis=1)
         if bad.any():
             at = int(bad.argmax())
-            raise Error(
-                f"{self.what} returns {out[at][~numpy.isfinite(out[at])][0]} in {int(bad.sum())} of {len(frame)} rows, first in row {_row(frame, at)}: leave such rows out"
-            )
+            value = float(out[at][~numpy.isfinite(out[at])][0])
+            raise Error(f"{self.what} returns {value} in {int(bad.sum())} of {len(frame)} rows, first in row {_row(frame, at)}: leave such rows out")
         return out
 
     def _given(self, frame: Any) -> Any:
         if self.columns is None:
             return frame
-        missing = [c for c in self.columns if c not in frame.columns]
-        if missing:
-            listed = ", ".join(repr(c) for c in missing[:8])
-            raise UsageError(f"{self.what} needs the column{'s' * (len(missing) > 1)} {listed}, which the rows do not have")
+        self.fits(frame.columns)
         given = frame[self.columns]
         for name, dtype in (self.dtypes or {}).items():
             if name in given and given[name].dtype != dtype:
                 given = given.assign(**{name: given[name].astype(dtype)})
         return given.to_numpy() if self.shape == "matrix" else given.iloc[:, 0] if self.shape == "series" else given
 
+    def fits(self, columns: Sequence[str]) -> None:
+        """Refuse rows that have not the columns.
+
+        Raises
+        ------
+        UsageError
+            It names those that are missing.
+        """
+        missing = [c for c in self.columns or () if c not in columns]
+        if missing:
+            listed = ", ".join(repr(c) for c in missing[:8])
+            raise UsageError(f"{self.what} needs the column{'s' * (len(missing) > 1)} {listed}, which the rows do not have")
+
     def _raised(self, fault: Exception, given: Any) -> Error:
-        if type(fault).__name__ == "NotFittedError" or "not fitted" in str(fault).lower() or "not trained" in str(fault).lower():
+        if type(fault).__name__ == "NotFittedError" or "not fitted" in str(fault).lower() or "no trained model" in str(fault).lower():
             return UsageError(f"{self.what.split(' of ', 1)[-1]} is not fitted: call its fit first")
         holes = given.columns[given.isna().any()].tolist() if hasattr(given, "isna") else []
         why = f"; missing values are in {', '.join(map(str, holes[:5]))}: na='drop' leaves such rows out" if holes else ""
@@ -111,7 +121,7 @@ class Function:
         if _close(numpy, again, first[:_FEW]):
             return
         at = int(numpy.abs(again - first[:_FEW]).max(axis=1).argmax())
-        told = f"{again[at][-1]!r} and {first[at][-1]!r} for row {_row(frame, at)}".replace("np.float64", "")
+        told = f"{float(again[at][-1])!r} and {float(first[at][-1])!r} for row {_row(frame, at)}"
         if _close(numpy, self(few), again):
             raise Error(f"{self.what} answers by the rows beside a row: {told}, alone and among {len(frame)}. A decomposition is of a function of single rows")
         raise Error(f"{self.what} changes its answer: {told}, asked twice. Fix its seed, or give the predictions of one call")
@@ -137,7 +147,7 @@ def function(model: Any, fed: Optional[Sequence[str]], available: Optional[Seque
     made = Function(what, model, names, classes=classes)
     if names is None and fed is not None:
         made.columns = list(fed)
-        if not callable_of_frames(model) and _library(model) != "statsmodels":
+        if hasattr(model, "n_features_in_") or _library(model) in ("sklearn", "lightgbm", "xgboost", "catboost"):
             made.shape = "series" if _reads_texts(model) and len(made.columns) == 1 else "matrix"
         expected = getattr(model, "n_features_in_", None)
         if made.shape == "matrix" and isinstance(expected, int) and expected != len(made.columns):
@@ -145,7 +155,7 @@ def function(model: Any, fed: Optional[Sequence[str]], available: Optional[Seque
                 f"{what.split(' of ', 1)[-1]} was fitted on {expected} columns without names, and is given {len(made.columns)}: "
                 "name them, in order, as inputs=[...]"
             )
-    made.link, made.sure = (link, True) if link else (_links.of(model, classes), False)
+    made.link, made.sure = (link or _links.of(model, classes)), link is not None
     return made
 
 
@@ -182,10 +192,11 @@ def array(values: Any, rows: int) -> Any:
     except (TypeError, ValueError) as fault:
         raise UsageError(f"the predictions are no numbers: {_line(fault)}") from fault
     if out.ndim != 2 or out.shape[0] != rows:
-        raise UsageError(f"the predictions have the shape {numpy.shape(values)}, the rows are {rows}: one prediction a row is wanted, or a column for each class")
+        raise UsageError(f"the predictions have the shape {numpy.shape(values)}, the rows are {rows}: {_WANTED}")
     bad = ~numpy.isfinite(out).all(axis=1)
     if bad.any():
-        raise UsageError(f"{int(bad.sum())} of {rows} predictions are missing or infinite, first in row {int(bad.argmax())}: leave such rows out, of the predictions too")
+        told = f"{int(bad.sum())} of {rows} predictions are missing or infinite, first in row {int(bad.argmax())}"
+        raise UsageError(f"{told}: leave such rows out, of the predictions too")
     return out
 
 
@@ -203,7 +214,7 @@ def _call(model: Any) -> tuple[Callable[[Any], Any], str, Optional[list[Any]]]:
     if library == "xgboost" and name == "Booster":
         return lambda x: model.predict(_dmatrix(model, x)), "predict of the Booster", None
     if library == "catboost" and not hasattr(model, "predict_proba"):
-        known = list(getattr(model, "classes_", ()))
+        known = _classes(model)
         if known:
             return lambda x: model.predict(x, prediction_type="Probability"), f"predict of the {name}", known
     classes = _classes(model)

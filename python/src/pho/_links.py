@@ -22,7 +22,10 @@ def of(model: Any, classes: Optional[Sequence[Any]]) -> str:
     if hasattr(model, "predict_proba"):
         return "logit"  # labels, each of two classes
     for part in _followed(model):
-        name = _link(part)
+        try:
+            name = _link(part)
+        except Exception:  # a library's own, of a model that is not fitted, which its predict will say
+            return "identity"
         if name is not None:
             return name
     return "identity"
@@ -99,6 +102,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.rows = self.columns = 0
+        self.holes: set[str] = set()  # columns of the rows with missing cells
         self._negative = self._above = self._zero = self._one = self._off = 0  # rows
         self._low = self._high = self._sum = 0.0
 

@@ -176,6 +176,8 @@ def _estimator(model: Any, names: list[str], kinds: Mapping[str, bool], double: 
             onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset=versions)
     except Exception as fault:
         raise Error(f"skl2onnx could not export the {type(model).__name__}: {_boosters.short(fault)}") from fault
+    if options is not None and len(onnx.graph.output) == 2:
+        del onnx.graph.output[0]  # the label, which the probabilities say
     return _boosters.logged(onnx).SerializeToString(), inputs
 
 

@@ -39,7 +39,7 @@ class Columns:
     read: Mapping[str, bool]
 
 
-def flags(columns: Columns, folder: str, formula: Optional[Sequence[str]], response: Optional[str]) -> dict[str, Any]:
+def flags(columns: Columns, folder: str, formula: Optional[Sequence[str]]) -> dict[str, Any]:
     """The program's options for such models."""
     listed = [name for names in columns.names for name in names]
     paths = []
@@ -49,7 +49,7 @@ def flags(columns: Columns, folder: str, formula: Optional[Sequence[str]], respo
             path = os.path.join(folder, "networks", str(i + 1), "model.onnx")
             os.makedirs(os.path.dirname(path))
         with open(path, "wb") as file:
-            file.write(_network(columns, names, listed, response))
+            file.write(_network(columns, names, listed))
         paths.append(path)
     bound = [f"{_OWN}{i}={name}" for i, name in enumerate(listed)]
     return {"model": paths, "input": bound, "no_structure": True, "formula": _undotted(formula, listed)}
@@ -73,7 +73,7 @@ def _undotted(formula: Optional[Sequence[str]], names: Sequence[str]) -> list[st
     return [f + without if re.search(r"(?<![\w.`])\.(?![\w.`])", f) else f for f in formula or ["~ ."]]
 
 
-def _network(columns: Columns, own: Sequence[str], every: Sequence[str], response: Optional[str]) -> bytes:
+def _network(columns: Columns, own: Sequence[str], every: Sequence[str]) -> bytes:
     """A network that returns its own of the columns, by the inverse of the link of their link."""
     onnx = need("onnx", "to hand predictions over")
     helper, double = onnx.helper, onnx.TensorProto.DOUBLE
@@ -114,8 +114,6 @@ def _network(columns: Columns, own: Sequence[str], every: Sequence[str], respons
     taken += [helper.make_tensor_value_info(n, onnx.TensorProto.STRING if text else double, [None, 1]) for n, text in columns.read.items()]
     graph = helper.make_graph(nodes, "predictions", taken, results, list(constants.values()))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
-    if response is not None and columns.link == "logit" and len(columns.classes) == 2:
-        tell(model, response, columns.classes)
     return bytes(model.SerializeToString())
 
 

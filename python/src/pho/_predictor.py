@@ -49,7 +49,7 @@ class Predictor:
         if predictions is not None:
             values = [_functions.array(predictions, len(frame))]
         elif not self.functions:
-            raise UsageError("the decomposition is of predictions that were given: give those of these rows as predictions=")
+            raise UsageError("the decomposition is of predictions that were given: give those of these rows as predictions=, or load it with its model=")
         else:
             values = [f(frame) for f in self.functions]
         if [v.shape[1] for v in values] != [len(n) for n in self.names]:
@@ -78,6 +78,7 @@ def written(
     na: Optional[str],
     folder: str,
     seen: Optional[_links.Seen],
+    codes: Optional[tuple[str, Callable[[Any], Any]]] = None,
     progress: Optional[Progress] = None,
 ) -> str:
     """Write the rows of files with predictions behind, batch by batch, as an Arrow file in `folder`.
@@ -90,17 +91,24 @@ def written(
         Link and clip, if predictions are kept from its edge.
     seen : Seen, optional
         Learns what the predictions hold.
+    codes : (str, callable), optional
+        A column, and what makes numbers of it.
     """
     pyarrow = need("pyarrow", "to call a model on the rows of files")
     if not functions:
         raise UsageError("the decomposition is of predictions that were given: read the rows, and give theirs as predictions=")
-    path, writer, rows = os.path.join(folder, "rows.arrow"), None, 0
+    path, writer, schema, rows = os.path.join(folder, "rows.arrow"), None, None, 0
     sink = pyarrow.OSFile(path, "wb")
     try:
         for batch in files.batches(_functions.BATCH):
             frame = batch.to_pandas()
             frame.index = range(rows, rows + len(frame))
             arrays, fields = list(batch.columns), list(batch.schema)
+            if seen is not None:
+                seen.holes |= {str(c) for c in frame.columns[frame.isna().any()]}
+            if codes is not None:
+                at = batch.schema.get_field_index(codes[0])
+                arrays[at], fields[at] = pyarrow.array(codes[1](frame[codes[0]]), from_pandas=True), pyarrow.field(codes[0], pyarrow.float64())
             for i, f in enumerate(functions):
                 values = asked(f, frame, na, rows == 0)
                 if seen is not None:
@@ -111,8 +119,9 @@ def written(
                     fields.append(pyarrow.field(name, pyarrow.float64()))
             whole = pyarrow.RecordBatch.from_arrays(arrays, schema=pyarrow.schema(fields))
             if writer is None:
-                writer = pyarrow.ipc.new_file(sink, whole.schema)
-            writer.write_batch(whole.cast(writer.schema))
+                schema = whole.schema
+                writer = pyarrow.ipc.new_file(sink, schema)
+            writer.write_batch(whole.cast(schema))
             rows += len(frame)
             if progress is not None:
                 progress({"event": "progress", "pass": "predictions", "rows": rows})

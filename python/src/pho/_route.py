@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from dataclasses import dataclass, field
@@ -21,13 +22,15 @@ class Call:
     Attributes
     ----------
     rows
-        Rows in memory, as _rows.readable has them; None of files.
+        Rows in memory, as _rows.readable has them; or the paths of files.
     files : Files, optional
         Rows of files.
     fed : list of str
         Columns of models that name none.
     response : str, optional
         Column of the response.
+    family : str, optional
+        Of the response.
     na : str, optional
         What is done about missing cells.
     link, clip, check
@@ -40,23 +43,19 @@ class Call:
     files: Optional[_frames.Files]
     fed: list[str]
     response: Optional[str]
+    family: Optional[str]
     na: Optional[str]
     link: Optional[str]
     clip: Optional[float]
     check: bool
     progress: Progress
 
-    def __post_init__(self) -> None:
-        self._frame: Any = None
-
-    @property
+    @functools.cached_property
     def frame(self) -> Any:
-        """The rows in memory as a DataFrame."""
-        if self._frame is None:
-            self._frame = _frames.frame(self.rows)
-        return self._frame
+        """The rows in memory as a DataFrame; of files the first."""
+        return _frames.frame(self.rows) if self.files is None else next(iter(self.files.batches(1000))).to_pandas()
 
-    @property
+    @functools.cached_property
     def columns(self) -> list[str]:
         """Names of the rows' columns."""
         return self.files.columns if self.files is not None else [str(c) for c in self.frame.columns]
@@ -76,6 +75,8 @@ class Route:
         Its options: model and input, of predictions formula and no_structure too.
     rows
         The rows, with predictions where these are the model.
+    response : str, optional
+        Column of the response, if the model's predictors fit one.
     place : str
         Where networks are that were written here.
     predictor : Predictor, optional
@@ -88,6 +89,7 @@ class Route:
 
     flags: dict[str, Any]
     rows: Any
+    response: Optional[str]
     place: Optional[str]
     predictor: Optional[Predictor] = None
     warnings: list[str] = field(default_factory=list)
@@ -102,8 +104,9 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
             raise UsageError("predictions of one model and other models cannot be mixed: give predictions of all")
         return _predicted([], _arrays(models, call), call, formula, folder, [], {"against": "the predictions"})
     functions = [_functions.function(m, call.fed, call.columns, call.link) for m in models]
-    if call.files is None:
-        for f in functions:
+    for f in functions:
+        f.fits(call.columns)
+        if call.files is None:
             f.dtypes = {str(c): call.frame[c].dtype for c in f.columns or [] if c in call.frame and hasattr(call.frame[c].dtype, "categories")}
     made, reasons, differences = [], [], []
     for i, (model, f) in enumerate(zip(models, functions)):
@@ -118,8 +121,9 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
         checked = [d for d in differences if d is not None]
         told = {"rows": checked[0].rows, "largest": max(d.largest for d in checked), "against": functions[0].what} if checked else {}
         said = [] if call.check else [f"the exported file was not compared with {functions[0].what} (check=False)"]
-        flags = {"model": [n.path for n in networks], "input": _bound(networks[0].inputs), "formula": formula}
-        return Route(flags, call.rows, _models.place(networks, folder), None, said, told)
+        response, without = _responding(call, any(d.plain for d in checked))
+        flags = {"model": [n.path for n in networks], "input": _bound(networks[0].inputs), "formula": formula, **_family(call, functions[0].link)}
+        return Route(flags, _coded(call, functions[0]), response, _models.place(networks, folder), None, said + without, told)
     warnings = [f"{f.what}, called on the rows, is the model, and no exported file: {r}" for f, r in zip(functions, reasons) if r]
     return _predicted(functions, None, call, formula, folder, warnings, {"against": functions[0].what})
 
@@ -130,7 +134,7 @@ def _bound(inputs: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tuple[Optional[_models.Network], str, Optional[_check.Difference]]:
     """The model's file, if there is one that predicts what it does, why not, and how far it is off."""
-    if f.columns is None or f.shape == "series":
+    if f.columns is None or f.shape == "series" or call.link is not None or call.clip is not None:
         return None, "", None
     kinds = _kinds(call, f.columns)
     sample = wanted = None
@@ -149,7 +153,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
                 return network, "", None
             difference = _check.compare(network.path, _bound(network.inputs), sample, wanted, call.na)
         except Error as fault:
-            reason = reason or _boosters.short(fault)
+            reason = reason or f"the exported file is refused: {_boosters.short(fault)}"
             continue
         if not difference.off:
             return network, "", difference
@@ -159,13 +163,12 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
 
 def _kinds(call: Call, columns: Sequence[str]) -> dict[str, bool]:
     """Which columns hold text."""
-    frame = call.frame if call.files is None else next(iter(call.files.batches(1000))).to_pandas()
-    return {c: _columns.is_text(frame[c]) for c in columns if c in frame}
+    return {c: _columns.is_text(call.frame[c]) for c in columns if c in call.frame}
 
 
 def _named(network: _models.Network, call: Call, f: _functions.Function) -> None:
     """Let the file of two classes say how their column calls them."""
-    if call.response is None or f.classes is None or len(f.classes) != 2 or not all(isinstance(c, str) for c in f.classes):
+    if call.files is None or call.response is None or f.classes is None or len(f.classes) != 2 or not all(isinstance(c, str) for c in f.classes):
         return
     import onnx
 
@@ -202,9 +205,11 @@ def _predicted(
         return names[i]
 
     if call.files is not None:
-        rows: Any = written(call.files, functions, named, clip, call.na, folder, seen, call.progress)
+        rows: Any = written(call.files, functions, named, clip, call.na, folder, seen, _codes(call, first), call.progress)
+        holes = seen.holes
     else:
-        rows, found = call.rows, values if values is not None else [_called(f, call) for f in functions]
+        holes = {str(c) for c in call.frame.columns if call.frame[c].isna().any()} if call.na == "keep" else set()
+        rows, found = _coded(call, first), values if values is not None else [_called(f, call) for f in functions]
         for i, v in enumerate(found):
             seen.add(v)
             v = _links.clipped(v, *clip) if clip else v
@@ -214,10 +219,51 @@ def _predicted(
         raise UsageError("the models have different numbers of predictions a row: they are of different tasks")
     link, said = seen.link(first.link, first.sure, call.clip)
     predictor = Predictor(functions, [names[i] for i in sorted(names)], link, call.clip if clip else None)
+    response, without = _responding(call, seen.columns > 1 and link != "softmax")
     classes = [str(c) for c in first.classes or ()]
-    columns = _predictions.Columns(predictor.names, link, classes, _read(functions, call))
-    flags = _predictions.flags(columns, folder, formula, call.response)
-    return Route(flags, rows, _predictions.place(columns, folder), predictor, warnings + ([said] if said else []), checked)
+    columns = _predictions.Columns(predictor.names, link, classes, _read(functions, call, holes if call.na == "keep" else set()))
+    flags = {**_predictions.flags(columns, folder, formula), **_family(call, link)}
+    return Route(flags, rows, response, _predictions.place(columns, folder), predictor, warnings + ([said] if said else []) + without, checked)
+
+
+def _responding(call: Call, plain: bool) -> tuple[Optional[str], list[str]]:
+    """The column of the response, and what to say if there is none for several plain predictors."""
+    if call.response is None or call.family is not None or not plain:
+        return call.response, []
+    return None, [
+        f"the response {call.response!r} is not used: the model has several predictors a row that are no classes on the scale of a softmax; "
+        "family= says whose they are, and of probabilities link='softmax' with clip=1e-6"
+    ]
+
+
+def _family(call: Call, link: str) -> dict[str, str]:
+    """The family of a response whose mean has a logarithm, where it is no count."""
+    if link != "log" or call.response is None or call.family is not None or call.response not in call.frame:
+        return {}
+    y = call.frame[call.response].dropna()
+    if y.dtype.kind not in "iuf" or not len(y) or (y < 0).any() or (y % 1 == 0).all():
+        return {}
+    return {"family": "gamma" if (y > 0).all() else "tweedie"}
+
+
+def _codes(call: Call, f: _functions.Function) -> Optional[tuple[str, Callable[[Any], Any]]]:
+    """The response of two classes, and what makes 0 and 1 of it; None where it is not of such."""
+    if call.response is None or f.classes is None or len(f.classes) != 2 or call.response not in call.frame:
+        return None
+    first, second = f.classes
+    if not set(call.frame[call.response].dropna().unique()) <= {first, second} or {first, second} == {0, 1}:
+        return None
+
+    def coded(column: Any) -> Any:
+        return column.eq(second).astype(float).where(column.notna()).to_numpy()
+
+    return call.response, coded
+
+
+def _coded(call: Call, f: _functions.Function) -> Any:
+    """The rows in memory with a response of two classes as 0 and 1; files as they are."""
+    codes = _codes(call, f) if call.files is None else None
+    return call.rows if codes is None else _rows.joined(call.rows, codes[0], codes[1](call.frame[codes[0]]))
 
 
 def _called(f: _functions.Function, call: Call) -> Any:
@@ -246,13 +292,16 @@ def _names(i: int, k: int, models: int, classes: Optional[Sequence[Any]], taken:
     return [stem] if k == 1 else [f"{stem} {c}" for c in of]
 
 
-def _read(functions: Sequence[_functions.Function], call: Call) -> dict[str, bool]:
-    """The columns that terms are chosen of: those that the models are given, of numbers or of text."""
-    frame = call.frame if call.files is None else next(iter(call.files.batches(1000))).to_pandas()
+def _read(functions: Sequence[_functions.Function], call: Call, holes: set[str]) -> dict[str, bool]:
+    """The columns that terms are chosen of: those that the models are given, of numbers or of text, with
+    a value in each row that is kept.
+    """
     listed: Union[Sequence[str], None] = functions[0].columns if functions else None
     out = {}
     for name in listed if listed is not None else call.fed:
-        column = frame[name]
+        if name in holes:
+            continue
+        column = call.frame[name]
         text = _columns.is_text(column)
         if text or getattr(column.dtype, "kind", "O") in "biuf" or hasattr(column.dtype, "categories"):
             out[name] = text

@@ -66,7 +66,7 @@ def column(rows: Rows, name: str) -> Any:
 
 
 def joined(rows: Rows, name: str, values: Any) -> Rows:
-    """What readable returned, with one more column."""
+    """What readable returned, with one more column, or another one of that name."""
     module = _module(rows)
     if len(values) != rows_in(rows):
         raise UsageError(f"{name} has {len(values)} values, the rows are {rows_in(rows)}")
@@ -78,7 +78,9 @@ def joined(rows: Rows, name: str, values: Any) -> Rows:
         import polars
 
         return rows.with_columns(polars.Series(name, values))
-    return rows.append_column(name, _pyarrow("to join columns").array(values))
+    values = _pyarrow("to join columns").array(values)
+    at = rows.schema.get_field_index(name)
+    return rows.append_column(name, values) if at < 0 else rows.set_column(at, name, values)
 
 
 def rows_in(rows: Rows) -> int:
