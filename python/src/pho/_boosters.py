@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import tempfile
 from typing import Any, Dict, Sequence, Tuple
 
+from . import _steps
 from ._need import need
 from .errors import Error
 
@@ -88,14 +90,21 @@ def short(fault: Exception) -> str:
 
 
 def unnamed(model: Any) -> Any:
-    """An XGBoost model whose features have no names, as its converter wants it; others as they are."""
-    if not type(model).__module__.startswith("xgboost"):
-        return model
-    import copy
+    """A copy in which the features of XGBoost's models have no names, as their converter wants it; a
+    model without any as it is.
+    """
 
+    def of_xgboost(whole: Any) -> list[Any]:
+        return [step for step in _steps.every(whole) if type(step).__module__.startswith("xgboost")]
+
+    if not of_xgboost(model):
+        return model
     model = copy.deepcopy(model)
-    booster = model.get_booster() if hasattr(model, "get_booster") else model
-    booster.feature_names = booster.feature_types = None
+    for step in of_xgboost(model):
+        if hasattr(step, "get_booster") and not step.__sklearn_is_fitted__():
+            continue
+        booster = step.get_booster() if hasattr(step, "get_booster") else step
+        booster.feature_names = booster.feature_types = None
     return model
 
 

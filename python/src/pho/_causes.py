@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional
+from typing import Any, Optional
+
+from . import _steps
+
+_MOST = 0.9  # of the rows: rounding is not the cause where more are off
 
 # docs/models.md has the same as a table, with the versions that were measured.
 
 
-def cause(model: Any, sample: Any) -> Optional[str]:
-    """Why the exported file of a model predicts something else; None if nothing is known of it."""
-    steps = list(_steps(model))
+def cause(model: Any, sample: Any, share: float) -> Optional[str]:
+    """Why the exported file of a model predicts something else in a share of rows; None if nothing is known of it."""
+    steps = list(_steps.every(model))
     names = [type(s).__name__ for s in steps]
     for step, name in zip(steps, names):
         library = type(step).__module__.split(".")[0]
@@ -17,22 +21,24 @@ def cause(model: Any, sample: Any) -> Optional[str]:
         if said is not None:
             return str(said)
     inexact = rounded(sample)
-    if inexact:
+    if inexact and share < _MOST:
         return f"float32, in which the file is fed, rounds the column{'s' * (len(inexact) > 1)} {', '.join(inexact[:5])}"
     return None
 
 
 def rounded(sample: Any) -> list[str]:
-    """Columns of numbers that float32 does not hold."""
-    out = []
+    """Columns of numbers that float32 does not hold; where it takes different ones for one, those alone."""
+    out, joined = [], []
     for name in sample.columns:
         column = sample[name]
         if getattr(column.dtype, "kind", "O") in "iuf":
             values = column.to_numpy(float, na_value=float("nan"))
-            off = (values.astype("float32") != values) & (values == values)
-            if off.any():
+            known = values[values == values]
+            if (known.astype("float32") != known).any():
                 out.append(str(name))
-    return out
+                if len(set(known.astype("float32").tolist())) < len(set(known.tolist())):
+                    joined.append(str(name))
+    return joined or out
 
 
 def _nothing(step: Any, name: str, names: list[str], sample: Any) -> Optional[str]:
@@ -42,9 +48,15 @@ def _nothing(step: Any, name: str, names: list[str], sample: Any) -> Optional[st
 def _sklearn(step: Any, name: str, names: list[str], sample: Any) -> Optional[str]:
     if name.startswith("HistGradientBoosting") and getattr(step, "is_categorical_", None) is not None:
         return "skl2onnx splits the codes of categories as numbers"
+    if name.startswith("HistGradientBoosting") and getattr(step, "loss", None) in ("poisson", "gamma"):
+        return "skl2onnx leaves out the exponential"
+    if name in ("SVC", "NuSVC") and len(step.classes_) == 2:
+        return "skl2onnx writes the scores of two classes with the other sign"
+    if name in ("RFE", "RFECV"):
+        return "skl2onnx writes the columns that are chosen, not the prediction"
     if name == "LinearDiscriminantAnalysis" and len(step.classes_) == 2:
         return "skl2onnx doubles the log odds of a linear discriminant of two classes"
-    if name == "CalibratedClassifierCV" and step.method == "isotonic" or name == "IsotonicRegression":
+    if (name == "CalibratedClassifierCV" and step.method == "isotonic") or name == "IsotonicRegression":
         return "the steps of isotonic calibration are searched in float32"
     return None
 
@@ -78,18 +90,3 @@ def _catboost(step: Any, name: str, names: list[str], sample: Any) -> Optional[s
 
 
 _OF = {"sklearn": _sklearn, "xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
-
-
-def _steps(model: Any) -> Iterator[Any]:
-    """A model, the steps of pipelines, and what wrappers hold."""
-    yield model
-    for name in ("best_estimator_", "regressor_", "estimator", "final_estimator_"):
-        if getattr(model, name, None) is not None:
-            yield from _steps(getattr(model, name))
-    for name in ("steps", "transformers_"):
-        for step in getattr(model, name, ()):
-            if not isinstance(step[1], str):
-                yield from _steps(step[1])
-    several = getattr(model, "estimators_", ())
-    for step in list(several)[:3] if isinstance(several, list) else ():
-        yield from _steps(step)

@@ -64,7 +64,7 @@ def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Opti
     numpy = need("numpy", "to compare predictions")
     with tempfile.TemporaryDirectory(prefix="pho-") as folder:
         out, data = os.path.join(folder, "result"), _rows.files(sample.reset_index(drop=True), folder)
-        options = {"model": path, "data": data, "input": list(inputs), "formula": "~ 1", "out": out, "contributions": "csv"}
+        options: dict[str, Any] = {"model": path, "data": data, "input": list(inputs), "formula": "~ 1", "out": out, "contributions": "csv"}
         options.update(interactions="none", bands="none", na=na)
         _command.run(["decompose", *_command.flags(options)], files={path: "(exported)", **{d: "the rows" for d in data}})
         with open(os.path.join(out, "decomposition.json"), encoding="utf-8") as file:
@@ -77,7 +77,8 @@ def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Opti
             eta = numpy.array([[float(r[i]) for i in at] for r in read]).reshape(-1, len(at))
     got = _links.response(eta, [p.get("head") for p in predictors])
     if got is None or len(got) != len(wanted) or got.shape[1] not in (wanted.shape[1], 2 * wanted.shape[1]):
-        return Difference(len(wanted), float("inf"), len(wanted), f"the exported file has other predictors, {', '.join(p['name'] for p in predictors)}")
+        others = ", ".join(p["name"] for p in predictors)
+        return Difference(len(wanted), float("inf"), len(wanted), f"the exported file has other predictors, {others}")
     if got.shape[1] != wanted.shape[1]:
         got = got[:, -1:]  # both of two classes
     made = _difference(numpy, got, wanted, sample)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from . import _artifact, _command, _formulas, _frames, _functions, _labels, _models, _progress, _route, _rows, _tables
+from . import _artifact, _command, _formulas, _labels, _models, _progress, _route, _rows, _tables
 from ._decomposition import Decomposition
 from .errors import UsageError
 
@@ -98,7 +97,7 @@ def decompose(
             rows = _rows.readable(rows)
         index = _rows.index(rows)
         with _progress.shown(progress) as on_event:
-            route = _routed(model, rows, _formulas.listed(formula), response, inputs, (link, clip, check), options, folder, on_event)
+            route = _route.routed(model, rows, _formulas.listed(formula), response, inputs, (link, clip, check), options, folder, on_event)
             data = _rows.files(route.rows, folder)
             result = os.path.join(folder, "result")
             options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
@@ -106,7 +105,7 @@ def decompose(
             named = None if labels is None else _labels.file(labels, folder)
             arguments = ["decompose", "--log=json", f"--out={result}"]
             arguments += _command.flags({**route.flags, "data": data, "response": route.response, "labels": named, **options})
-            spoken = {path: "the rows" for path in data} if not _is_files(rows) else {}
+            spoken = {path: "the rows" for path in data} if not _rows.is_files(rows) else {}
             spoken.update({path: "the model" for path in route.flags["model"] if path.startswith(folder)})
             _command.run(arguments, on_event, spoken)
         _artifact.note(result, route.place or route.flags["model"][0], route.warnings, route.checked)
@@ -116,53 +115,11 @@ def decompose(
         raise
 
 
-def _routed(
-    model: Any,
-    rows: _rows.Rows,
-    formula: Sequence[str],
-    response: Optional[str],
-    inputs: Any,
-    settings: tuple[Optional[str], Optional[float], bool],
-    options: Mapping[str, Any],
-    folder: str,
-    progress: Any,
-) -> _route.Route:
-    """How the model reaches the program."""
-    role = [response] + [options.get(k) for k in ("weights", "offset", "groups", "cluster", "event", "id")]
-    roles = [c for c in role if isinstance(c, str)]
-    several = isinstance(model, (list, tuple)) and not _functions.is_array(model)
-    models = list(model) if several else [model]
-    if not models:
-        raise UsageError("the list of models is empty")
-    networks = [_models.is_network(m) for m in models]
-    if all(networks):
-        if settings[0] is not None or settings[1] is not None:
-            raise UsageError("link= and clip= are of models that are called, and of predictions: a network has its own")
-        made = _models.networks(model, _fed(inputs, rows, roles), folder)
-        return _route.Route({"model": [n.path for n in made], "input": _bound(inputs, made[0]), "formula": formula}, rows, response, _models.place(made, folder))
-    if any(networks):
-        raise UsageError("networks and models that are called cannot be mixed: they are of one kind")
-    for m in models:
-        if not _functions.is_array(m) and not _functions.predicts(m):
-            raise _functions.unknown(m)
-    if _rows.columns(rows) is None and not _is_files(rows):
-        raise _rows.unfit(rows)
-    files = _frames.Files(_rows.files(rows, folder), options.get("delimiter")) if _is_files(rows) else None
-    fed = _fed(inputs, rows if files is None else dict.fromkeys(files.columns, ()), roles)
-    listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
-    call = _route.Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress)
-    return _route.choose(models, call, formula, folder)
-
-
-def _is_files(rows: _rows.Rows) -> bool:
-    return isinstance(rows, (str, os.PathLike, list, tuple))
-
-
 def _responding(rows: _rows.Rows, response: Any) -> tuple[_rows.Rows, Optional[str]]:
     """The rows with the response among their columns, and its name."""
     if response is None or isinstance(response, str):
         return rows, response
-    if _is_files(rows):
+    if _rows.is_files(rows):
         raise UsageError("the rows are files: response= is the name of one of their columns")
     rows = _rows.readable(rows)
     taken = _rows.columns(rows) or []
@@ -175,35 +132,3 @@ def _factors(given: Any, rows: _rows.Rows) -> list[str]:
     """The columns of numbers that are categories: those given, and pandas' categoricals."""
     named = [given] if isinstance(given, str) else list(given or [])
     return named + [c for c in _rows.numbered(rows) if c not in named]
-
-
-def _bound(inputs: Any, network: _models.Network) -> list[str]:
-    """The values of --input."""
-    named = dict(network.inputs)
-    if isinstance(inputs, Mapping):
-        named = {k: [v] if isinstance(v, str) else list(v) for k, v in inputs.items()}
-    elif inputs is not None and not named:
-        named = {_only_input(network.path): list(inputs)}
-    return [f"{k}={','.join(v)}" for k, v in named.items()]
-
-
-def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], dict[str, list[str]], None]:
-    """The columns that a model without names is fed: those given, by input if they were, else all
-    that have no role.
-    """
-    if isinstance(inputs, Mapping):
-        return {name: [listed] if isinstance(listed, str) else list(listed) for name, listed in inputs.items()}
-    if inputs is not None:
-        return list(inputs)
-    names = _rows.columns(rows)
-    return None if names is None else [n for n in names if n not in roles]
-
-
-def _only_input(path: str) -> str:
-    """The name of a network's only input."""
-    inputs = json.loads(_command.run(["inspect", path, "--json"]))["inputs"]
-    if len(inputs) != 1:
-        raise UsageError(
-            f"the network has {len(inputs)} inputs, {', '.join(i['name'] for i in inputs)}: give inputs= as a dict of their columns"
-        )
-    return str(inputs[0]["name"])

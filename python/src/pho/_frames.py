@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Generator, Iterator, Optional, Sequence
 
 from . import _rows
 from ._need import need
@@ -63,7 +63,7 @@ class Files:
             except (OSError, pyarrow.ArrowException) as fault:
                 raise Error(f"the rows of {path!r} cannot be read for the model: {fault}") from fault
 
-    def _read(self, path: str) -> Iterator[Any]:
+    def _read(self, path: str) -> Generator[Any, None, None]:
         import pyarrow
         from pyarrow import csv, ipc, parquet
 
@@ -81,9 +81,15 @@ class Files:
             yield pyarrow.RecordBatch.from_pydict(_rows.readable(need("numpy", "to read .npy").load(path)))
         else:
             parse = csv.ParseOptions(delimiter="\t" if self._delimiter == "tab" else self._delimiter, newlines_in_values=True)
-            options = csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True, timestamp_parsers=["-"], column_types=self._types(path, parse))
+            options = self._options(column_types=self._types(path, parse))
             with csv.open_csv(path, parse_options=parse, convert_options=options) as reader:
                 yield from reader
+
+    @staticmethod
+    def _options(**types: Any) -> Any:
+        from pyarrow import csv
+
+        return csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True, timestamp_parsers=["-"], **types)
 
     @staticmethod
     def _types(path: str, parse: Any) -> dict[str, Any]:
@@ -91,8 +97,7 @@ class Files:
         import pyarrow
         from pyarrow import csv, types
 
-        options = csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True, timestamp_parsers=["-"])
-        with csv.open_csv(path, parse_options=parse, convert_options=options) as reader:
+        with csv.open_csv(path, parse_options=parse, convert_options=Files._options()) as reader:
             fields = list(reader.schema)
         return {f.name: pyarrow.float64() if types.is_integer(f.type) or types.is_null(f.type) else f.type for f in fields}
 

@@ -123,7 +123,8 @@ class Function:
         at = int(numpy.abs(again - first[:_FEW]).max(axis=1).argmax())
         told = f"{float(again[at][-1])!r} and {float(first[at][-1])!r} for row {_row(frame, at)}"
         if _close(numpy, self(few), again):
-            raise Error(f"{self.what} answers by the rows beside a row: {told}, alone and among {len(frame)}. A decomposition is of a function of single rows")
+            told += f", among {len(few)} and among {len(frame)}"
+            raise Error(f"{self.what} answers by the rows beside a row: {told}. A decomposition is of a function of single rows")
         raise Error(f"{self.what} changes its answer: {told}, asked twice. Fix its seed, or give the predictions of one call")
 
 
@@ -241,7 +242,7 @@ def _library(model: Any) -> str:
 
 def _classes(model: Any) -> Optional[list[Any]]:
     classes = getattr(model, "classes_", None)
-    if classes is None or isinstance(classes, (list, tuple)) and classes and hasattr(classes[0], "__len__") and not isinstance(classes[0], str):
+    if classes is None or (isinstance(classes, (list, tuple)) and classes and hasattr(classes[0], "__len__") and not isinstance(classes[0], str)):
         return None
     listed = list(classes)
     return listed if listed and getattr(classes, "ndim", 1) == 1 else None
@@ -341,4 +342,4 @@ def _row(frame: Any, at: int) -> Any:
 def _line(fault: Exception) -> str:
     """An exception's words, without stacks and pages."""
     text = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
-    return text if len(text) <= 300 else text[:300] + "..."
+    return text.rstrip(".") if len(text) <= 300 else text[:300] + "..."

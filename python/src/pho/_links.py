@@ -46,7 +46,7 @@ def _link(model: Any) -> Optional[str]:
     if name in ("PoissonRegressor", "GammaRegressor"):
         return "log"
     if name == "TweedieRegressor":
-        return "log" if model.link == "log" or model.link == "auto" and model.power > 0 else None
+        return "log" if model.link == "log" or (model.link == "auto" and model.power > 0) else None
     if library == "sklearn":
         return "log" if getattr(model, "loss", None) in ("poisson", "gamma") else None
     if library == "statsmodels":

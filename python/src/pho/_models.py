@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from . import _boosters
+from . import _boosters, _predictions, _steps
 from ._need import need
 from .errors import Error, UsageError
 
@@ -122,15 +122,15 @@ def _export(model: Model, columns: Columns) -> tuple[bytes, dict[str, Sequence[s
     return model.export_onnx_(), {}
 
 
-def exports(model: Any, names: Sequence[str], named: bool, kinds: Mapping[str, bool], folder: str) -> Iterator[Callable[[], Network]]:
+def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str) -> Iterator[Callable[[], Network]]:
     """Ways to write a fitted estimator as an ONNX file, the usual first; each may raise Error.
 
     Parameters
     ----------
     names : list of str
         The columns that it is fed, in order.
-    named : bool
-        It was fitted on columns of these names.
+    categories : list of str
+        Those of them that are pandas' categories, in order.
     kinds : dict
         Columns of the rows: True of those that hold text.
     """
@@ -148,12 +148,23 @@ def exports(model: Any, names: Sequence[str], named: bool, kinds: Mapping[str, b
     elif modules & {"lightgbm", "xgboost"} and type(model).__name__ == "Booster":
         yield lambda: written(_boosters.booster(model, list(names)))
     elif modules & {"lightgbm", "xgboost", "sklearn"}:
-        yield lambda: written(_estimator(model, list(names), kinds, False))
-        if _is_sklearn(model):
-            yield lambda: written(_estimator(model, list(names), kinds, True))
+        levels = _levels(model, categories)
+        yield lambda: written(_estimator(model, list(names), kinds, levels, False))
+        if all(type(step).__module__.startswith("sklearn") for step in _steps.every(model)):
+            yield lambda: written(_estimator(model, list(names), kinds, levels, True))
 
 
-def _estimator(model: Any, names: list[str], kinds: Mapping[str, bool], double: bool) -> tuple[bytes, dict[str, Sequence[str]]]:
+def _levels(model: Any, categories: Sequence[str]) -> dict[str, list[str]]:
+    """The texts that a model of LightGBM codes as 0, 1, ..., by column."""
+    known = getattr(getattr(model, "booster_", None), "pandas_categorical", None) or []
+    if len(known) != len(categories) or not all(isinstance(level, str) for levels in known for level in levels):
+        return {}
+    return dict(zip(categories, known))
+
+
+def _estimator(
+    model: Any, names: list[str], kinds: Mapping[str, bool], levels: dict[str, list[str]], double: bool
+) -> tuple[bytes, dict[str, Sequence[str]]]:
     """A fitted estimator: an input for each column, by name, if it picks columns; else a matrix. Of
     float64 or of float32.
     """
@@ -164,21 +175,30 @@ def _estimator(model: Any, names: list[str], kinds: Mapping[str, bool], double: 
     number = DoubleTensorType if double else FloatTensorType
     if _takes_columns(model):
         types = [(n, (StringTensorType if kinds.get(n) else number)([None, 1])) for n in names]
-        inputs: dict[str, Sequence[str]] = {}
     else:
         types = [("X", number([None, len(names)]))]
-        inputs = {"X": names}
-    model = _boosters.unnamed(model)
+    model = _boosters.unnamed(_unwrapped(model))
     options = {id(model): {"zipmap": False}} if hasattr(model, "predict_proba") else None
-    versions = None if _is_sklearn(model) else {"": 15, "ai.onnx.ml": 3}  # the boosters' converters know no later ones
     try:
         with _plain_attributes():
-            onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset=versions)
+            # The boosters' converters, and pho, know no later versions.
+            onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset={"": 15, "ai.onnx.ml": 3})
     except Exception as fault:
         raise Error(f"skl2onnx could not export the {type(model).__name__}: {_boosters.short(fault)}") from fault
     if options is not None and len(onnx.graph.output) == 2:
         del onnx.graph.output[0]  # the label, which the probabilities say
-    return _boosters.logged(onnx).SerializeToString(), inputs
+    onnx = _boosters.logged(onnx)
+    if levels:
+        _predictions.tell(onnx, levels=levels)
+    if not _takes_columns(model):
+        return onnx.SerializeToString(), {"X": names}
+    return onnx.SerializeToString(), {i.name: [n] for i, n in zip(onnx.graph.input, names) if i.name != n}
+
+
+def _unwrapped(model: Any) -> Any:
+    """The estimator that a search chose, or whose threshold alone was chosen."""
+    name = "estimator_" if type(model).__name__ in ("FixedThresholdClassifier", "TunedThresholdClassifierCV") else "best_estimator_"
+    return _unwrapped(getattr(model, name)) if hasattr(model, name) else model
 
 
 @contextlib.contextmanager
@@ -202,15 +222,6 @@ def _plain_attributes() -> Iterator[None]:
         helper.make_attribute = make
 
 
-def _is_sklearn(model: Any) -> bool:
-    """Whether no step comes from another library."""
-    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [getattr(model, "best_estimator_", model)]
-    return all(type(step).__module__.startswith("sklearn") for step in steps)
-
-
 def _takes_columns(model: Any) -> bool:
     """Whether the estimator picks columns by name, and so needs an input for each."""
-    steps = [model]
-    if hasattr(model, "steps"):
-        steps = [step for _, step in model.steps]
-    return any(type(step).__name__ in ("ColumnTransformer", "FeatureUnion") for step in steps)
+    return any(type(step).__name__ in ("ColumnTransformer", "FeatureUnion") for step in _steps.every(model))

@@ -47,7 +47,7 @@ def flags(columns: Columns, folder: str, formula: Optional[Sequence[str]]) -> di
         path = os.path.join(folder, "model.onnx")
         if len(columns.names) > 1:
             path = os.path.join(folder, "networks", str(i + 1), "model.onnx")
-            os.makedirs(os.path.dirname(path))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(_network(columns, names, listed))
         paths.append(path)
@@ -100,7 +100,9 @@ def _network(columns: Columns, own: Sequence[str], every: Sequence[str]) -> byte
         outputs = {linked(node("Concat", inputs, axis=1)): len(own)}
     else:
         outputs = {linked(i): 1 for i in inputs}
-    names = columns.classes if len(columns.classes) == len(outputs) > 1 else ["eta"] if len(outputs) == 1 else [f"eta{i}" for i in range(len(outputs))]
+    names = ["eta"] if len(outputs) == 1 else [f"eta{i}" for i in range(len(outputs))]
+    if len(columns.classes) == len(outputs) > 1:
+        names = columns.classes
     for made, name in zip(list(outputs), names):
         nodes.append(helper.make_node("Identity", [made], [name]))
     results = [helper.make_tensor_value_info(n, double, [None, k]) for n, k in zip(names, outputs.values())]

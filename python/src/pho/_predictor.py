@@ -49,7 +49,8 @@ class Predictor:
         if predictions is not None:
             values = [_functions.array(predictions, len(frame))]
         elif not self.functions:
-            raise UsageError("the decomposition is of predictions that were given: give those of these rows as predictions=, or load it with its model=")
+            told = "the decomposition is of predictions that were given"
+            raise UsageError(f"{told}: give those of these rows as predictions=, or load it with its model=")
         else:
             values = [f(frame) for f in self.functions]
         if [v.shape[1] for v in values] != [len(n) for n in self.names]:

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from . import _boosters, _causes, _check, _columns, _frames, _functions, _links, _models, _predictions, _rows, _sample
+from . import _boosters, _causes, _check, _columns, _command, _frames, _functions, _links, _models, _predictions, _rows, _sample
 from ._predictor import Predictor, asked, written
 from .errors import Error, UsageError
 
@@ -96,6 +96,45 @@ class Route:
     checked: dict[str, Any] = field(default_factory=dict)
 
 
+def routed(
+    model: Any,
+    rows: _rows.Rows,
+    formula: Sequence[str],
+    response: Optional[str],
+    inputs: Any,
+    settings: tuple[Optional[str], Optional[float], bool],
+    options: Mapping[str, Any],
+    folder: str,
+    progress: Any,
+) -> Route:
+    """How the model reaches the program."""
+    role = [response] + [options.get(k) for k in ("weights", "offset", "groups", "cluster", "event", "id")]
+    roles = [c for c in role if isinstance(c, str)]
+    several = isinstance(model, (list, tuple)) and not _functions.is_array(model)
+    models = list(model) if several else [model]
+    if not models:
+        raise UsageError("the list of models is empty")
+    networks = [_models.is_network(m) for m in models]
+    if all(networks):
+        if settings[0] is not None or settings[1] is not None:
+            raise UsageError("link= and clip= are of models that are called, and of predictions: a network has its own")
+        made = _models.networks(model, _fed(inputs, rows, roles), folder)
+        flags = {"model": [n.path for n in made], "input": _given(inputs, made[0]), "formula": formula}
+        return Route(flags, rows, response, _models.place(made, folder))
+    if any(networks):
+        raise UsageError("networks and models that are called cannot be mixed: they are of one kind")
+    for m in models:
+        if not _functions.is_array(m) and not _functions.predicts(m):
+            raise _functions.unknown(m)
+    if _rows.columns(rows) is None and not _rows.is_files(rows):
+        raise _rows.unfit(rows)
+    files = _frames.Files(_rows.files(rows, folder), options.get("delimiter")) if _rows.is_files(rows) else None
+    fed = _fed(inputs, rows if files is None else dict.fromkeys(files.columns, ()), roles)
+    listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
+    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress)
+    return choose(models, call, formula, folder)
+
+
 def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], folder: str) -> Route:
     """The route of models that can be called, or of predictions that were given."""
     given = [_functions.is_array(m) for m in models]
@@ -139,7 +178,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
     kinds = _kinds(call, f.columns)
     sample = wanted = None
     reason, why = "", ""
-    ways = _models.exports(model, f.columns, f.shape == "frame", kinds, folder)
+    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder)
     for way in ways:
         if wanted is None:
             sample = _sample.of(call.frames(), f.columns, call.na != "keep")
@@ -148,16 +187,20 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
             wanted = f(sample)
         try:
             network = way()
-            _named(network, call, f)
-            if not call.check:
-                return network, "", None
+        except Error as fault:
+            reason = reason or _boosters.short(fault)
+            continue
+        _named(network, call, f)
+        if not call.check:
+            return network, "", None
+        try:
             difference = _check.compare(network.path, _bound(network.inputs), sample, wanted, call.na)
         except Error as fault:
             reason = reason or f"the exported file is refused: {_boosters.short(fault)}"
             continue
         if not difference.off:
             return network, "", difference
-        reason, why = difference.said, _causes.cause(model, sample) or ""
+        reason, why = difference.said, _causes.cause(model, sample, difference.off / difference.rows) or ""
     return None, f"{reason} ({why})" if why else reason, None
 
 
@@ -179,7 +222,8 @@ def _named(network: _models.Network, call: Call, f: _functions.Function) -> None
 
 def _arrays(models: Sequence[Any], call: Call) -> list[Any]:
     if call.files is not None:
-        raise UsageError("the rows are files, and the model is an array of predictions: read the rows, or give the model as a function of a DataFrame")
+        told = "the rows are files, and the model is an array of predictions"
+        raise UsageError(f"{told}: read the rows, or give the model as a function of a DataFrame")
     return [_functions.array(m, _rows.rows_in(call.rows)) for m in models]
 
 
@@ -327,3 +371,35 @@ def again(model: Any, result: str) -> Optional[Predictor]:
         return Predictor([], [names], "identity")
     read = [str(c) for own in artifact["model"]["inputs"].values() for c in own if c not in names]
     return Predictor([_functions.function(model, read, read, None)], [names], "identity")
+
+
+def _given(inputs: Any, network: _models.Network) -> list[str]:
+    """The values of --input."""
+    named = dict(network.inputs)
+    if isinstance(inputs, Mapping):
+        named = {k: [v] if isinstance(v, str) else list(v) for k, v in inputs.items()}
+    elif inputs is not None and not named:
+        named = {_only_input(network.path): list(inputs)}
+    return [f"{k}={','.join(v)}" for k, v in named.items()]
+
+
+def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], dict[str, list[str]], None]:
+    """The columns that a model without names is fed: those given, by input if they were, else all
+    that have no role.
+    """
+    if isinstance(inputs, Mapping):
+        return {name: [listed] if isinstance(listed, str) else list(listed) for name, listed in inputs.items()}
+    if inputs is not None:
+        return list(inputs)
+    names = _rows.columns(rows)
+    return None if names is None else [n for n in names if n not in roles]
+
+
+def _only_input(path: str) -> str:
+    """The name of a network's only input."""
+    inputs = json.loads(_command.run(["inspect", path, "--json"]))["inputs"]
+    if len(inputs) != 1:
+        raise UsageError(
+            f"the network has {len(inputs)} inputs, {', '.join(i['name'] for i in inputs)}: give inputs= as a dict of their columns"
+        )
+    return str(inputs[0]["name"])

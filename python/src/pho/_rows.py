@@ -24,6 +24,11 @@ def files(rows: Rows, folder: str, name: str = "rows") -> list[str]:
     return [_written(rows, os.path.join(folder, name))]
 
 
+def is_files(rows: Rows) -> bool:
+    """Whether rows are the path of a file, or a list of them."""
+    return isinstance(rows, (str, os.PathLike, list, tuple))
+
+
 def columns(rows: Rows) -> Optional[list[str]]:
     """The names of a table's columns; None of files."""
     if isinstance(rows, dict):
@@ -48,7 +53,7 @@ def readable(rows: Rows) -> Rows:
     if module == "polars":
         return rows.collect() if hasattr(rows, "collect") else rows
     if module == "pandas":
-        return rows.rename(columns=str) if any(not isinstance(c, str) for c in rows.columns) else rows
+        return _distinct(rows.rename(columns=str) if any(not isinstance(c, str) for c in rows.columns) else rows)
     if module == "duckdb":
         return _query(rows)
     if hasattr(rows, "read_all"):  # a stream of batches
@@ -58,6 +63,15 @@ def readable(rows: Rows) -> Rows:
     if module != "pyarrow" and hasattr(rows, "__arrow_c_stream__"):
         return _pyarrow("to read such rows").table(rows)
     return rows
+
+
+def _distinct(frame: Any) -> Any:
+    """A DataFrame whose names differ: a doubled one is a column of lists, which nothing reads as numbers."""
+    doubled = frame.columns[frame.columns.duplicated()].unique()
+    if not len(doubled):
+        return frame
+    lists = {name: list(map(list, zip(*(frame[name].iloc[:, j] for j in range(frame[name].shape[1]))))) for name in doubled}
+    return frame.loc[:, ~frame.columns.duplicated(keep=False)].assign(**lists)
 
 
 def column(rows: Rows, name: str) -> Any:
@@ -167,18 +181,32 @@ def _arrow(rows: Rows, module: str) -> Any:
         import pyarrow
     except ImportError:
         return None
-    try:
-        if module == "pandas":
-            table = pyarrow.Table.from_pandas(_decoded(rows), preserve_index=False)
-        elif isinstance(rows, dict):
-            table = pyarrow.table(rows)
-        elif isinstance(rows, pyarrow.RecordBatch):
-            table = pyarrow.Table.from_batches([rows])
-        else:
-            table = rows
-    except (ValueError, TypeError, pyarrow.ArrowException) as fault:
-        raise Error(f"the rows cannot be written as an Arrow table: {fault}; make each column one of numbers or of text") from fault
+    if module == "pandas":
+        rows = _decoded(rows)
+        table = pyarrow.table({n: _array(pyarrow, rows[n]) for n in rows.columns})
+    elif isinstance(rows, dict):
+        lengths = {n: len(v) for n, v in rows.items()}
+        if len(set(lengths.values())) > 1:
+            raise _uneven(lengths)
+        table = pyarrow.table({n: _array(pyarrow, v) for n, v in rows.items()})
+    elif isinstance(rows, pyarrow.RecordBatch):
+        table = pyarrow.Table.from_batches([rows])
+    else:
+        table = rows
     return table.replace_schema_metadata(None)
+
+
+def _array(pyarrow: Any, column: Any) -> Any:
+    """A column for Arrow. What is neither of numbers nor of text becomes records, which the program
+    refuses if it is to read them.
+    """
+    if hasattr(getattr(column, "dtype", None), "fill_value"):  # sparse
+        column = column.sparse.to_dense()
+    try:
+        return pyarrow.array(column, from_pandas=True)
+    except (ValueError, TypeError, NotImplementedError, pyarrow.ArrowException):
+        kinds = sorted({type(v).__name__ for v in column})
+        return pyarrow.nulls(len(column), pyarrow.struct([(" and ".join(kinds[:3]), pyarrow.int8())]))
 
 
 def numbered(rows: Rows) -> list[str]:
@@ -208,12 +236,16 @@ def _write_csv(rows: Rows, path: str) -> str:
     names = [str(n) for n in rows]
     values: Sequence[Sequence[Any]] = [list(v) for v in rows.values()]
     if len({len(v) for v in values}) > 1:
-        raise UsageError("the columns have different lengths: " + ", ".join(f"{n} {len(v)}" for n, v in zip(names, values)))
+        raise _uneven({n: len(v) for n, v in zip(names, values)})
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows([_cell(v) for v in row] for row in zip(*values))
     return path
+
+
+def _uneven(lengths: dict[str, int]) -> UsageError:
+    return UsageError("the columns have different lengths: " + ", ".join(f"{n} {length}" for n, length in lengths.items()))
 
 
 def _cell(value: Any) -> Union[str, Any]:

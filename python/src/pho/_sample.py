@@ -7,6 +7,7 @@ from typing import Any, Iterable, Optional, Sequence
 from ._need import need
 
 ROWS = 2_000
+_FLOAT32 = 2.0**-22  # relative gap below which float32 may take two numbers for one
 _LEVELS = 50  # of a column of numbers, at most, that are looked at one by one
 
 
@@ -45,8 +46,8 @@ def _chosen(frame: Any) -> Any:
     return frame.iloc[sorted({*at, *spread})]
 
 
-def _special(numpy: Any, column: Any, share: int) -> list[int]:
-    """Rows of a column's levels, extremes and holes."""
+def _special(numpy: Any, column: Any, share: int) -> Any:
+    """Rows of a column's levels, extremes and holes, and of numbers that float32 hardly tells apart."""
     holes = numpy.flatnonzero(column.isna().to_numpy())[: max(share // 4, 1)].tolist()
     try:
         number = column.dtype.kind in "iuf" and column.nunique() > _LEVELS
@@ -56,4 +57,7 @@ def _special(numpy: Any, column: Any, share: int) -> list[int]:
     except (TypeError, ValueError):
         return holes
     known = order[: len(order) - int(column.isna().sum())]
-    return holes + known[: share // 4 + 1].tolist() + known[-(share // 4 + 1) :].tolist()
+    values = column.to_numpy(float, na_value=numpy.nan)[known]
+    gap = numpy.diff(values)
+    close = numpy.flatnonzero((gap > 0) & (gap <= _FLOAT32 * numpy.abs(values[1:])))[: share // 4]
+    return holes + [int(k) for k in (*known[: share // 4 + 1], *known[-(share // 4 + 1) :], *known[close], *known[close + 1])]
