@@ -171,9 +171,8 @@ def test_missing_cells(rows):
 
 
 def test_columns_that_nobody_reads(rows):
-    odd = rows.assign(
-        mixed=[1, "a"] * (N // 2), complex=1j, sparse=pandas.arrays.SparseArray(numpy.zeros(N)), when=pandas.Timestamp("2026-01-01"), any=[object()] * N
-    )
+    sparse = pandas.arrays.SparseArray(numpy.zeros(N))
+    odd = rows.assign(mixed=[1, "a"] * (N // 2), complex=1j, sparse=sparse, when=pandas.Timestamp("2026-01-01"), any=[object()] * N)
     odd = pandas.concat([odd, odd[["mixed"]].rename(columns={"mixed": "any"})], axis=1)  # a doubled name
     d = pho.decompose(score, odd, "~ s(age)", inputs=["age", "region"], response="y")
     numpy.testing.assert_allclose(d.contributions["eta"], score(rows), atol=1e-12)
@@ -268,3 +267,18 @@ def test_inputs_of_files_in_memory(rows):
     for given in (content, onnx.load_from_string(content)):
         d = pho.decompose(given, rows, response="y", inputs=fed)
         numpy.testing.assert_allclose(d.contributions["eta"], model.predict(rows[fed].to_numpy()), atol=1e-4)
+
+
+def test_inputs_that_are_arrays(rows):
+    onnx = pytest.importorskip("onnx")
+    helper, double = onnx.helper, onnx.TensorProto.DOUBLE
+    nodes = [helper.make_node("ReduceSum", ["img", "axes"], ["sum"], keepdims=0), helper.make_node("Unsqueeze", ["sum", "one"], ["out"])]
+    constants = [onnx.numpy_helper.from_array(numpy.array(v), k) for k, v in (("axes", [1, 2]), ("one", [1]))]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("img", double, ["n", 2, 3])], [helper.make_tensor_value_info("out", double, ["n", 1])], constants
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    images = numpy.random.default_rng(1).normal(size=(N, 2, 3))
+    d = pho.decompose(model, rows, "~ s(age)", inputs={"img": images})
+    numpy.testing.assert_allclose(d.contributions["eta"], images.sum(axis=(1, 2)), atol=1e-9)
+    numpy.testing.assert_allclose(d.apply(rows.head(5), inputs={"img": images[:5]})["eta"], images[:5].sum(axis=(1, 2)), atol=1e-9)

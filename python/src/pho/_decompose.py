@@ -22,7 +22,7 @@ def decompose(
     formula: _formulas.Formula = None,
     response: Any = None,
     *,
-    inputs: Union[Sequence[str], Mapping[str, Sequence[str]], None] = None,
+    inputs: Union[Sequence[str], Mapping[str, Any], None] = None,
     labels: Optional[_labels.Labels] = None,
     progress: Optional[bool] = None,
     link: Optional[str] = None,
@@ -51,7 +51,8 @@ def decompose(
     response : str or column, optional
         Column of the response, for importance: its name, or its values.
     inputs : list of str or dict, optional
-        Columns that the network is fed, in order; a dict has them by name of the input.
+        Columns that the network is fed, in order; a dict has them by name of the input, or an array
+        of any shape in place of columns, its first axis the rows.
     labels : path or dict, optional
         What the report calls columns, terms, levels and units; a dict is written as the JSON
         file that ``pho decompose --labels`` takes.

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from typing import Any, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
 from . import _command, _labels, _models, _route, _rows, _session, _tables
 from ._predictor import Predictor
@@ -231,7 +231,7 @@ class Decomposition:
 
         return _plot.draw(self, term, predictor, ax)
 
-    def apply(self, rows: Any, *, se: bool = False, predictions: Any = None, **options: Any) -> Any:
+    def apply(self, rows: Any, *, se: bool = False, predictions: Any = None, inputs: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
         """The parts of new rows: coefficients and centring are those of the decomposition.
 
         Tables in memory of up to 100,000 rows go to a process that stays open as long as the
@@ -244,6 +244,8 @@ class Decomposition:
             A column ``TERM.se`` after each term.
         predictions : array, optional
             Of the rows, where predictions are the model: None calls it, if it can be called.
+        inputs : dict of arrays, optional
+            Of the network's inputs that are no columns, as :func:`decompose` was given them.
         **options
             The flags of ``pho apply`` with underscores: ``na="drop"``, ``member="seed-2"``.
 
@@ -257,7 +259,7 @@ class Decomposition:
                 rows = _rows.readable(rows)
             if self._predictor is not None:
                 rows = self._predictor.joined(rows, predictions)
-            if set(options) <= {"na"} and _session.count(rows) <= _FEW:
+            if inputs is None and set(options) <= {"na"} and _session.count(rows) <= _FEW:
                 return self._resident().apply(rows, se=se, **options)
         name = "applied.parquet" if _tables.parquet() else "applied.csv"
         with tempfile.TemporaryDirectory(prefix="pho-") as folder:
@@ -265,6 +267,7 @@ class Decomposition:
             if self._predictor is not None and isinstance(rows, (str, os.PathLike, list, tuple)):
                 data = [self._predictor.file(data, folder)]
             arguments = ["apply", f"--decomposition={self._result}", f"--out={out}"]
+            options["input"] = _route.bound(inputs or {}, folder)
             arguments += _command.flags({"data": data, "model": self._model, "se": se, **options})
             _command.run(arguments, files={path: "the rows" for path in data if os.path.dirname(path) == folder})
             return _tables.indexed(_tables.read(out), _rows.index(rows))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from . import _boosters, _causes, _check, _columns, _command, _frames, _functions, _links, _models, _predictions, _rows, _sample
+from ._need import need
 from ._predictor import Predictor, asked, written
 from .errors import Error, UsageError
 
@@ -119,7 +120,7 @@ def routed(
         if settings[0] is not None or settings[1] is not None:
             raise UsageError("link= and clip= are of models that are called, and of predictions: a network has its own")
         made = _models.networks(model, _fed(inputs, rows, roles), folder)
-        flags = {"model": [n.path for n in made], "input": _given(inputs, made[0]), "formula": formula}
+        flags = {"model": [n.path for n in made], "input": _given(inputs, made[0], folder), "formula": formula}
         return Route(flags, rows, response, _models.place(made, folder))
     if any(networks):
         raise UsageError("networks and models that are called cannot be mixed: they are of one kind")
@@ -161,14 +162,11 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
         told = {"rows": checked[0].rows, "largest": max(d.largest for d in checked), "against": functions[0].what} if checked else {}
         said = [] if call.check else [f"the exported file was not compared with {functions[0].what} (check=False)"]
         response, without = _responding(call, any(d.plain for d in checked))
-        flags = {"model": [n.path for n in networks], "input": _bound(networks[0].inputs), "formula": formula, **_family(call, functions[0].link)}
+        flags = {"model": [n.path for n in networks], "input": bound(networks[0].inputs, folder), "formula": formula}
+        flags.update(_family(call, functions[0].link))
         return Route(flags, _coded(call, functions[0]), response, _models.place(networks, folder), None, said + without, told)
     warnings = [f"{f.what}, called on the rows, is the model, and no exported file: {r}" for f, r in zip(functions, reasons) if r]
     return _predicted(functions, None, call, formula, folder, warnings, {"against": functions[0].what})
-
-
-def _bound(inputs: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{name}={','.join(columns)}" for name, columns in inputs.items()]
 
 
 def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tuple[Optional[_models.Network], str, Optional[_check.Difference]]:
@@ -194,7 +192,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
         if not call.check:
             return network, "", None
         try:
-            difference = _check.compare(network.path, _bound(network.inputs), sample, wanted, call.na)
+            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na)
         except Error as fault:
             reason = reason or f"the exported file is refused: {_boosters.short(fault)}"
             continue
@@ -373,14 +371,27 @@ def again(model: Any, result: str) -> Optional[Predictor]:
     return Predictor([_functions.function(model, read, read, None)], [names], "identity")
 
 
-def _given(inputs: Any, network: _models.Network) -> list[str]:
+def _given(inputs: Any, network: _models.Network, folder: str) -> list[str]:
     """The values of --input."""
     named = dict(network.inputs)
     if isinstance(inputs, Mapping):
-        named = {k: [v] if isinstance(v, str) else list(v) for k, v in inputs.items()}
-    elif inputs is not None and not named:
+        return bound(inputs, folder)
+    if inputs is not None and not named:
         named = {_only_input(network.path): list(inputs)}
-    return [f"{k}={','.join(v)}" for k, v in named.items()]
+    return bound(named, folder)
+
+
+def bound(inputs: Mapping[str, Any], folder: str) -> list[str]:
+    """The values of --input for columns by name of the input; an array is written to `folder`."""
+    out = []
+    for i, (name, given) in enumerate(inputs.items()):
+        if getattr(given, "ndim", 0) > 1:
+            path = os.path.join(folder, f"input{i}.npy")
+            need("numpy", "to hand an array over").save(path, given)
+            out.append(f"{name}=@{path}")
+        else:
+            out.append(f"{name}=" + (given if isinstance(given, str) else ",".join(given)))
+    return out
 
 
 def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], dict[str, list[str]], None]:
@@ -388,7 +399,7 @@ def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], di
     that have no role.
     """
     if isinstance(inputs, Mapping):
-        return {name: [listed] if isinstance(listed, str) else list(listed) for name, listed in inputs.items()}
+        return {name: [listed] if isinstance(listed, str) else list(listed) for name, listed in inputs.items() if getattr(listed, "ndim", 0) < 2}
     if inputs is not None:
         return list(inputs)
     names = _rows.columns(rows)

@@ -9,8 +9,9 @@ import time
 import warnings
 
 import numpy
-import pho
 import zoo
+
+import pho
 
 WRONG = 1e-3  # of the predictions' standard deviation
 

@@ -110,12 +110,30 @@ def linear():
     from sklearn import cross_decomposition, discriminant_analysis
     from sklearn import linear_model as lm
 
-    yield from (of(type(m).__name__, m) for m in (
-        lm.LinearRegression(), lm.Ridge(), lm.RidgeCV(), lm.Lasso(0.01), lm.LassoCV(), lm.ElasticNet(0.01), lm.ElasticNetCV(), lm.Lars(), lm.LassoLars(0.001),
-        lm.LassoLarsIC(), lm.BayesianRidge(), lm.ARDRegression(), lm.HuberRegressor(max_iter=500), lm.TheilSenRegressor(random_state=0),
-        lm.RANSACRegressor(random_state=0), lm.OrthogonalMatchingPursuit(), lm.QuantileRegressor(alpha=0.01), cross_decomposition.PLSRegression(2),
-        cross_decomposition.CCA(1),
-    ))
+    yield from (
+        of(type(m).__name__, m)
+        for m in (
+            lm.LinearRegression(),
+            lm.Ridge(),
+            lm.RidgeCV(),
+            lm.Lasso(0.01),
+            lm.LassoCV(),
+            lm.ElasticNet(0.01),
+            lm.ElasticNetCV(),
+            lm.Lars(),
+            lm.LassoLars(0.001),
+            lm.LassoLarsIC(),
+            lm.BayesianRidge(),
+            lm.ARDRegression(),
+            lm.HuberRegressor(max_iter=500),
+            lm.TheilSenRegressor(random_state=0),
+            lm.RANSACRegressor(random_state=0),
+            lm.OrthogonalMatchingPursuit(),
+            lm.QuantileRegressor(alpha=0.01),
+            cross_decomposition.PLSRegression(2),
+            cross_decomposition.CCA(1),
+        )
+    )
     yield of("SGDRegressor, scaled", scaled(lm.SGDRegressor(random_state=0)))
     yield of("PassiveAggressive or SGD, squared epsilon", scaled(lm.SGDRegressor(loss="squared_epsilon_insensitive", random_state=0)))
     yield of("PoissonRegressor", lm.PoissonRegressor(alpha=0.1, max_iter=500), target="count")
@@ -207,8 +225,12 @@ def trees():
     yield of("HistGradientBoosting, poisson", e.HistGradientBoostingRegressor(loss="poisson", **hist), target="count")
     yield of("HistGradientBoosting, gamma", e.HistGradientBoostingRegressor(loss="gamma", **hist), target="positive")
     yield of("HistGradientBoosting, absolute error", e.HistGradientBoostingRegressor(loss="absolute_error", **hist))
-    yield of("HistGradientBoosting, pandas category", e.HistGradientBoostingRegressor(categorical_features="from_dtype", **hist), [*NUMBERS, "region"],
-             change=category)
+    yield of(
+        "HistGradientBoosting, pandas category",
+        e.HistGradientBoostingRegressor(categorical_features="from_dtype", **hist),
+        [*NUMBERS, "region"],
+        change=category,
+    )
     yield of("HistGradientBoosting, missing values", e.HistGradientBoostingRegressor(**hist), change=holes, na="keep")
     yield of("HistGradientBoostingClassifier", e.HistGradientBoostingClassifier(**hist), target="two")
     yield of("HistGradientBoostingClassifier, three", e.HistGradientBoostingClassifier(**hist), target="three words")
@@ -256,33 +278,61 @@ def pipelines():
     tree = e.GradientBoostingRegressor(n_estimators=10, random_state=0)
     yield of("scaled, one-hot, ridge", encoded(lm.Ridge()), every)
     yield of("scaled, one-hot, boosting", encoded(tree), every)
-    yield of("imputed, one-hot, logistic", encoded(lm.LogisticRegression(max_iter=2000), make_pipeline(impute.SimpleImputer(), p.StandardScaler())),
-             every, "words")
+    yield of(
+        "imputed, one-hot, logistic",
+        encoded(lm.LogisticRegression(max_iter=2000), make_pipeline(impute.SimpleImputer(), p.StandardScaler())),
+        every,
+        "words",
+    )
     yield of("imputed with indicator", make_pipeline(impute.SimpleImputer(add_indicator=True), lm.Ridge()), change=holes, na="keep")
     yield of("KNNImputer", make_pipeline(impute.KNNImputer(), lm.Ridge()), change=holes, na="keep")
     yield of("ordinal codes", encoded(tree, text=p.OrdinalEncoder()), every)
     yield of("target encoder", encoded(lm.Ridge(), text=p.TargetEncoder(random_state=0)), every)
-    for step in (p.MinMaxScaler(), p.RobustScaler(), p.MaxAbsScaler(), p.PowerTransformer(), p.QuantileTransformer(n_quantiles=100, random_state=0), p.PolynomialFeatures(2),
-                 p.SplineTransformer(n_knots=5), p.KBinsDiscretizer(5, quantile_method="averaged_inverted_cdf"), p.Normalizer(), PCA(3), Nystroem(n_components=20, random_state=0),
-                 RBFSampler(n_components=20, random_state=0), feature_selection.SelectKBest(k=2), p.Binarizer(threshold=0.5)):
+    for step in (
+        p.MinMaxScaler(),
+        p.RobustScaler(),
+        p.MaxAbsScaler(),
+        p.PowerTransformer(),
+        p.QuantileTransformer(n_quantiles=100, random_state=0),
+        p.PolynomialFeatures(2),
+        p.SplineTransformer(n_knots=5),
+        p.KBinsDiscretizer(5, quantile_method="averaged_inverted_cdf"),
+        p.Normalizer(),
+        PCA(3),
+        Nystroem(n_components=20, random_state=0),
+        RBFSampler(n_components=20, random_state=0),
+        feature_selection.SelectKBest(k=2),
+        p.Binarizer(threshold=0.5),
+    ):
         yield of(f"{type(step).__name__}, ridge", make_pipeline(step, lm.Ridge()))
     yield of("FunctionTransformer, ridge", make_pipeline(p.FunctionTransformer(numpy.log1p), lm.Ridge()))
     yield of("own FunctionTransformer, ridge", make_pipeline(p.FunctionTransformer(lambda x: numpy.sin(x)), lm.Ridge()))
     yield of("FeatureUnion", make_pipeline(FeatureUnion([("a", p.StandardScaler()), ("b", PCA(2))]), lm.Ridge()))
     yield of("nested pipelines", Pipeline([("a", make_pipeline(p.StandardScaler(), PCA(3))), ("b", make_pipeline(p.StandardScaler(), lm.Ridge()))]))
-    yield of("text", make_pipeline(ColumnTransformer([("t", feature_extraction.text.TfidfVectorizer(), "region"), ("n", "passthrough", NUMBERS)]), lm.Ridge()), every)
-    yield of("names with spaces, brackets and umlauts", scaled(lm.Ridge()), ["Größe (cm)", "a [b]", "x<1"],
-             change=lambda f: f.rename(columns={"temp": "Größe (cm)", "load": "a [b]", "age": "x<1"}))
-    yield of("such names in a ColumnTransformer", make_pipeline(ColumnTransformer([("a", p.StandardScaler(), ["Größe (cm)", "a [b]"])]), lm.Ridge()), ["Größe (cm)", "a [b]"],
-             change=lambda f: f.rename(columns={"temp": "Größe (cm)", "load": "a [b]"}))
+    yield of(
+        "text",
+        make_pipeline(ColumnTransformer([("t", feature_extraction.text.TfidfVectorizer(), "region"), ("n", "passthrough", NUMBERS)]), lm.Ridge()),
+        every,
+    )
+    yield of(
+        "names with spaces, brackets and umlauts",
+        scaled(lm.Ridge()),
+        ["Größe (cm)", "a [b]", "x<1"],
+        change=lambda f: f.rename(columns={"temp": "Größe (cm)", "load": "a [b]", "age": "x<1"}),
+    )
+    yield of(
+        "such names in a ColumnTransformer",
+        make_pipeline(ColumnTransformer([("a", p.StandardScaler(), ["Größe (cm)", "a [b]"])]), lm.Ridge()),
+        ["Größe (cm)", "a [b]"],
+        change=lambda f: f.rename(columns={"temp": "Größe (cm)", "load": "a [b]"}),
+    )
     yield of("TransformedTargetRegressor, log", TransformedTargetRegressor(lm.Ridge(), func=numpy.log, inverse_func=numpy.exp), target="positive")
     yield of("TransformedTargetRegressor, scaled", TransformedTargetRegressor(lm.Ridge(), transformer=p.StandardScaler()))
 
 
 def wrappers():
-    from sklearn import calibration, ensemble, feature_selection, model_selection, multiclass, multioutput, semi_supervised, svm
+    from sklearn import calibration, ensemble, feature_selection, model_selection, multiclass, multioutput, semi_supervised, svm, tree
     from sklearn import linear_model as lm
-    from sklearn import tree
 
     small = tree.DecisionTreeRegressor(max_depth=4, random_state=0)
     classes = tree.DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -295,14 +345,22 @@ def wrappers():
     yield of("CalibratedClassifierCV, three", calibration.CalibratedClassifierCV(log, cv=3), target="three words")
     yield of("VotingRegressor", ensemble.VotingRegressor([("a", lm.Ridge()), ("b", small)]))
     yield of("VotingClassifier, soft", ensemble.VotingClassifier([("a", log), ("b", classes)], voting="soft"), target="two")
-    yield of("VotingClassifier, hard", ensemble.VotingClassifier([("a", log), ("b", classes), ("c", lm.RidgeClassifier())]), target="words",
-             wanted=lambda m, x: numpy.column_stack([m.predict(x) == c for c in m.classes_]).astype(float))
+    yield of(
+        "VotingClassifier, hard",
+        ensemble.VotingClassifier([("a", log), ("b", classes), ("c", lm.RidgeClassifier())]),
+        target="words",
+        wanted=lambda m, x: numpy.column_stack([m.predict(x) == c for c in m.classes_]).astype(float),
+    )
     yield of("StackingRegressor", ensemble.StackingRegressor([("a", lm.Ridge()), ("b", small)], cv=3))
     yield of("StackingClassifier", ensemble.StackingClassifier([("a", log), ("b", classes)], cv=3), target="three")
     yield of("OneVsRestClassifier", multiclass.OneVsRestClassifier(log), target="three")
     yield of("OneVsOneClassifier", multiclass.OneVsOneClassifier(log), target="three")
-    yield of("OutputCodeClassifier", multiclass.OutputCodeClassifier(log, random_state=0), target="three",
-             wanted=lambda m, x: numpy.column_stack([m.predict(x) == c for c in m.classes_]).astype(float))
+    yield of(
+        "OutputCodeClassifier",
+        multiclass.OutputCodeClassifier(log, random_state=0),
+        target="three",
+        wanted=lambda m, x: numpy.column_stack([m.predict(x) == c for c in m.classes_]).astype(float),
+    )
     yield of("MultiOutputRegressor", multioutput.MultiOutputRegressor(lm.Ridge()), target="targets")
     yield of("MultiOutputClassifier", multioutput.MultiOutputClassifier(log), target="labels")
     yield of("ClassifierChain", multioutput.ClassifierChain(log, random_state=0), target="labels")
@@ -328,14 +386,23 @@ def boosters():
         return getattr(xgboost, "XGB" + kind)(**{"n_estimators": 12, "max_depth": 4, "n_jobs": 1, **settings})
 
     def cat(kind="Regressor", **settings):
-        return getattr(catboost, "CatBoost" + kind)(**{"iterations": 15, "depth": 4, "verbose": 0, "thread_count": 1, "allow_writing_files": False, **settings})
+        return getattr(catboost, "CatBoost" + kind)(
+            **{"iterations": 15, "depth": 4, "verbose": 0, "thread_count": 1, "allow_writing_files": False, **settings}
+        )
 
     every = [*NUMBERS, "region"]
     yield of("LGBMRegressor", light())
     yield of("LGBMRegressor, matrix", light(), matrix=True)
-    for name, settings in {"zero_as_missing": {"zero_as_missing": True}, "reg_sqrt": {"reg_sqrt": True}, "dart": {"boosting_type": "dart"},
-                           "rf": {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.7}, "linear_tree": {"linear_tree": True},
-                           "quantile": {"objective": "quantile"}, "huber": {"objective": "huber"}, "l1": {"objective": "l1"}}.items():
+    for name, settings in {
+        "zero_as_missing": {"zero_as_missing": True},
+        "reg_sqrt": {"reg_sqrt": True},
+        "dart": {"boosting_type": "dart"},
+        "rf": {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.7},
+        "linear_tree": {"linear_tree": True},
+        "quantile": {"objective": "quantile"},
+        "huber": {"objective": "huber"},
+        "l1": {"objective": "l1"},
+    }.items():
         yield of(f"LGBMRegressor, {name}", light(**settings))
     yield of("LGBMRegressor, poisson", light(objective="poisson"), target="count")
     yield of("LGBMRegressor, gamma", light(objective="gamma"), target="positive")
@@ -354,14 +421,21 @@ def boosters():
     yield of("scaler before LightGBM", scaled(light()))
     yield of("one-hot before LightGBM", encoded(light()), every)
     yield booster("LightGBM's Booster", lambda x, y: lightgbm.train({"verbose": -1}, lightgbm.Dataset(x, y), 12), lambda m, x: m.predict(x))
-    yield booster("LightGBM's Booster, binary", lambda x, y: lightgbm.train({"verbose": -1, "objective": "binary"}, lightgbm.Dataset(x, y > 0), 12),
-                  lambda m, x: m.predict(x))
+    yield booster(
+        "LightGBM's Booster, binary",
+        lambda x, y: lightgbm.train({"verbose": -1, "objective": "binary"}, lightgbm.Dataset(x, y > 0), 12),
+        lambda m, x: m.predict(x),
+    )
     yield of("XGBRegressor", extreme())
     yield of("XGBRegressor, matrix", extreme(), matrix=True)
-    for name, settings in {"dart": {"booster": "dart", "rate_drop": 0.2}, "gblinear": {"booster": "gblinear"}, "base_score": {"base_score": 3.0},
-                           "quantile": {"objective": "reg:quantileerror", "quantile_alpha": 0.7},
-                           "three quantiles": {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.5, 0.8]},
-                           "forest": {"n_estimators": 1, "num_parallel_tree": 5, "subsample": 0.7}}.items():
+    for name, settings in {
+        "dart": {"booster": "dart", "rate_drop": 0.2},
+        "gblinear": {"booster": "gblinear"},
+        "base_score": {"base_score": 3.0},
+        "quantile": {"objective": "reg:quantileerror", "quantile_alpha": 0.7},
+        "three quantiles": {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.5, 0.8]},
+        "forest": {"n_estimators": 1, "num_parallel_tree": 5, "subsample": 0.7},
+    }.items():
         yield of(f"XGBRegressor, {name}", extreme(**settings))
     yield of("XGBRegressor, two targets", extreme(), target="targets")
     yield of("XGBRegressor, poisson", extreme(objective="count:poisson"), target="count")
@@ -385,7 +459,10 @@ def boosters():
     yield booster("XGBoost's Booster", lambda x, y: xgboost.train({}, xgboost.DMatrix(x, y), 12), lambda m, x: m.predict(xgboost.DMatrix(x)))
     yield booster("XGBoost's Booster, aft", lambda x, y: aft(xgboost, x, y), lambda m, x: m.predict(xgboost.DMatrix(x)))
     yield of("CatBoostRegressor", cat())
-    for name, settings in {"Quantile": {"loss_function": "Quantile:alpha=0.7"}, "MultiQuantile": {"loss_function": "MultiQuantile:alpha=0.2,0.8"}}.items():
+    for name, settings in {
+        "Quantile": {"loss_function": "Quantile:alpha=0.7"},
+        "MultiQuantile": {"loss_function": "MultiQuantile:alpha=0.2,0.8"},
+    }.items():
         yield of(f"CatBoostRegressor, {name}", cat(**settings))
     yield of("CatBoostRegressor, MultiRMSE", cat(loss_function="MultiRMSE"), target="targets")
     yield of("CatBoostRegressor, Poisson", cat(loss_function="Poisson"), target="count")
@@ -433,7 +510,9 @@ def others():
     few = {"n_jobs": 1, "outer_bags": 2, "max_rounds": 60, "random_state": 0}
     yield of("ExplainableBoostingRegressor", ExplainableBoostingRegressor(interactions=0, **few))
     yield of("ExplainableBoostingRegressor, interactions and text", ExplainableBoostingRegressor(interactions=2, **few), every)
-    yield of("ExplainableBoostingRegressor, poisson", ExplainableBoostingRegressor(objective="poisson_deviance", interactions=0, **few), target="count")
+    yield of(
+        "ExplainableBoostingRegressor, poisson", ExplainableBoostingRegressor(objective="poisson_deviance", interactions=0, **few), target="count"
+    )
     yield of("ExplainableBoostingClassifier", ExplainableBoostingClassifier(interactions=1, **few), target="words")
     yield of("ExplainableBoostingClassifier, three", ExplainableBoostingClassifier(interactions=0, **few), target="three")
 
@@ -451,7 +530,11 @@ def others():
     yield Case("statsmodels GLM poisson", fitted(lambda f: smf.glm("y ~ temp + hour", f, family=sm.families.Poisson()).fit(), "count"), named)
     yield Case("statsmodels GLM binomial", fitted(lambda f: smf.glm("y ~ temp + hour", f, family=sm.families.Binomial()).fit(), "two"), named)
     yield Case("statsmodels Logit", fitted(lambda f: smf.logit("y ~ temp + hour", f).fit(disp=0), "two"), named)
-    yield Case("statsmodels MNLogit", fitted(lambda f: sm.MNLogit(f.y, f[["temp", "hour"]]).fit(disp=0), "three"), lambda m, x: m.predict(x[["temp", "hour"]]))
+    yield Case(
+        "statsmodels MNLogit",
+        fitted(lambda f: sm.MNLogit(f.y, f[["temp", "hour"]]).fit(disp=0), "three"),
+        lambda m, x: m.predict(x[["temp", "hour"]]),
+    )
     yield Case("statsmodels GLMGam or robust", fitted(lambda f: smf.rlm("y ~ temp + hour", f).fit()), named)
     yield Case("a function", fitted(lambda f: function), lambda m, x: m(x))
     yield Case("a function of classes", fitted(lambda f: shares), lambda m, x: m(x), {"link": "softmax"})
