@@ -87,10 +87,9 @@ def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Opti
 
 
 def _difference(numpy: Any, got: Any, wanted: Any, sample: Any) -> Difference:
-    size = numpy.abs(wanted).max(axis=0)
-    spread = numpy.maximum(wanted.std(axis=0), 1e-3 * size)
-    constant = wanted.std(axis=0) <= 1e-6 * size
-    allowed = numpy.where(constant, 1e-6 * size, TOLERANCE * numpy.where(constant, 1, wanted.std(axis=0)))
+    size, spread = numpy.abs(wanted).max(axis=0), wanted.std(axis=0)
+    constant = spread <= 1e-10 * size
+    allowed = numpy.where(constant, 1e-6 * size, TOLERANCE * spread)
     gap = numpy.nan_to_num(numpy.abs(got - wanted), nan=numpy.inf)
     off = (gap > allowed).any(axis=1)
     row, column = numpy.unravel_index(gap.argmax(), gap.shape)
@@ -98,8 +97,9 @@ def _difference(numpy: Any, got: Any, wanted: Any, sample: Any) -> Difference:
     if not off.any():
         return Difference(len(wanted), largest, 0, "")
     label = sample.index[row]
+    deviations = "" if constant[column] else f" {largest / spread[column]:.2g} standard deviations;"
     said = (
-        f"the exported file predicts {got[row, column]:.6g} where the model predicts {wanted[row, column]:.6g}, in row {label}: "
-        f"{largest / spread[column]:.2g} standard deviations; {int(off.sum())} of {len(wanted)} rows that were compared differ"
+        f"the exported file predicts {got[row, column]:.9g} where the model predicts {wanted[row, column]:.9g}, in row {label}:"
+        f"{deviations} {int(off.sum())} of {len(wanted)} rows that were compared differ"
     )
     return Difference(len(wanted), largest, int(off.sum()), said)

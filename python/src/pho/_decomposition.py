@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Mapping, Optional, Union
 
-from . import _command, _labels, _models, _route, _rows, _session, _tables
+from . import _command, _labels, _models, _predicted, _route, _rows, _session, _tables
 from ._predictor import Predictor
 from ._report import Report
 from .errors import Error, UsageError
@@ -37,9 +37,9 @@ def load(path: Union[str, "os.PathLike[str]"], model: Optional[_models.Model] = 
     folder = tempfile.mkdtemp(prefix="pho-")
     try:
         if model is not None and not _models.is_network(model):
-            return Decomposition(path, None, folder, predictor=_route.again(model, path))
+            return Decomposition(path, None, folder, predictor=_predicted.again(model, path))
         network = None if model is None else _models.network(model, None, folder).path
-        return Decomposition(path, network, folder, predictor=_route.again(None, path))
+        return Decomposition(path, network, folder, predictor=_predicted.again(None, path))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Optional, Sequence
 
-from . import _links
+from . import _fitted, _links
 from ._need import need
 from .errors import Error, UsageError
 
@@ -144,12 +143,12 @@ def function(model: Any, fed: Optional[Sequence[str]], available: Optional[Seque
     """
     owner = getattr(model, "__self__", None)
     _, what, classes = _call(model)
-    names = _names(owner if owner is not None and not hasattr(model, "predict") else model, available)
+    names = _fitted.names(owner if owner is not None and not hasattr(model, "predict") else model, available)
     made = Function(what, model, names, classes=classes)
     if names is None and fed is not None:
         made.columns = list(fed)
-        if hasattr(model, "n_features_in_") or _library(model) in ("sklearn", "lightgbm", "xgboost", "catboost"):
-            made.shape = "series" if _reads_texts(model) and len(made.columns) == 1 else "matrix"
+        if hasattr(model, "n_features_in_") or _fitted.library(model) in ("sklearn", "lightgbm", "xgboost", "catboost"):
+            made.shape = "series" if _fitted.reads_texts(model) and len(made.columns) == 1 else "matrix"
         expected = getattr(model, "n_features_in_", None)
         if made.shape == "matrix" and isinstance(expected, int) and expected != len(made.columns):
             raise UsageError(
@@ -209,7 +208,9 @@ def batches(frame: Any) -> Iterator[Any]:
 
 def _call(model: Any) -> tuple[Callable[[Any], Any], str, Optional[list[Any]]]:
     """How a model is asked, what that is called, and its classes."""
-    name, library = type(model).__name__, _library(model)
+    name, library = type(model).__name__, _fitted.library(model)
+    if isinstance(model, type):
+        raise UsageError(f"the model is the class {model.__name__}: give an instance that is fitted")
     if callable_of_frames(model):
         return model, f"the function {getattr(model, '__qualname__', name)}", None
     if library == "xgboost" and name == "Booster":
@@ -236,66 +237,12 @@ def unknown(model: Any) -> UsageError:
     )
 
 
-def _library(model: Any) -> str:
-    return type(model).__module__.split(".")[0]
-
-
 def _classes(model: Any) -> Optional[list[Any]]:
     classes = getattr(model, "classes_", None)
     if classes is None or (isinstance(classes, (list, tuple)) and classes and hasattr(classes[0], "__len__") and not isinstance(classes[0], str)):
         return None
     listed = list(classes)
     return listed if listed and getattr(classes, "ndim", 1) == 1 else None
-
-
-def _names(model: Any, available: Optional[Sequence[str]]) -> Optional[list[str]]:
-    """The columns that a model was fitted on, as the rows call them; None if it does not say."""
-    names = None
-    for of in _parts(model):
-        names = getattr(of, "feature_names_in_", None)
-        if names is None and callable(getattr(of, "feature_name", None)):
-            names = of.feature_name()
-        if names is None and _library(of) in ("catboost", "xgboost"):
-            names = getattr(of, "feature_names_" if _library(of) == "catboost" else "feature_names", None)
-        if names is None and _library(of) == "statsmodels":
-            names = _regressors(of, available)
-        if names is not None:
-            break
-    if names is None or not len(names):
-        return None
-    listed = [str(n) for n in names]
-    if _numbered(listed) and not set(listed) <= set(available or ()):
-        return None
-    spelt = {re.sub(r"\s", "_", c): c for c in available or ()}  # as LightGBM does
-    return [n if n in (available or (n,)) else spelt.get(n, n) for n in listed]
-
-
-def _parts(model: Any) -> Iterator[Any]:
-    """The model, and of a pipeline its first step."""
-    while model is not None:
-        yield model
-        own = getattr(model, "best_estimator_", None)
-        steps = getattr(model, "steps", None)
-        model = own if own is not None else steps[0][1] if steps else None
-
-
-def _regressors(result: Any, available: Optional[Sequence[str]]) -> Optional[list[str]]:
-    """The columns of a result of statsmodels: None of a formula's, which takes the frame as it is."""
-    own = getattr(result, "model", None)
-    if own is None or hasattr(getattr(own, "data", None), "design_info") or getattr(getattr(own, "data", None), "model_spec", None) is not None:
-        return None
-    names = list(getattr(own, "exog_names", None) or [])
-    return names if set(names) <= set(available or ()) else None
-
-
-def _numbered(names: Sequence[str]) -> bool:
-    """Names that a library made up: 0, 1, ..., f0, f1, ..., or Column_0, Column_1, ..."""
-    return any(list(names) == [f"{stem}{j}" for j in range(len(names))] for stem in ("", "f", "Column_"))
-
-
-def _reads_texts(model: Any) -> bool:
-    """Whether a pipeline begins with a vectorizer, which is given a column, not a table."""
-    return any(hasattr(of, "vocabulary_") or type(of).__name__.endswith("Vectorizer") for of in _parts(model))
 
 
 def _dmatrix(model: Any, x: Any) -> Any:
