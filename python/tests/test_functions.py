@@ -105,19 +105,35 @@ def test_links(rows):
     numpy.testing.assert_allclose(numpy.exp(eta) / numpy.exp(eta).sum(axis=1, keepdims=True), shares(rows), atol=1e-9)
 
 
-def test_predictions_that_are_given(rows):
+def test_predictions_that_are_given(rows, tmp_path):
     for given in (score(rows), score(rows).to_numpy(), score(rows).tolist()):
         d = pho.decompose(given, rows, "~ s(age)", response="y")
         numpy.testing.assert_allclose(d.contributions["eta"], score(rows), atol=1e-12)
     with pytest.raises(pho.UsageError, match="predictions="):
         d.apply(rows.head(3))
     numpy.testing.assert_allclose(d.apply(rows.head(3), predictions=score(rows.head(3)))["eta"], score(rows.head(3)), atol=1e-12)
+    rows.assign(prediction=score(rows)).to_csv(tmp_path / "rows.csv", index=False)
+    numpy.testing.assert_allclose(d.apply(tmp_path / "rows.csv")["eta"], score(rows), atol=1e-12)
 
 
-def test_several_models(rows):
+def test_several_models(rows, tmp_path):
     d = pho.decompose([score, lambda frame: 2 * score(frame)], rows, "~ s(age)", response="y")
     numpy.testing.assert_allclose(d.contributions["eta"], 1.5 * score(rows), atol=1e-12)
     assert len(d.artifact["model"]["members"]) == 2
+    d.save(tmp_path / "result")
+    again = pho.load(tmp_path / "result", [score, lambda frame: 2 * score(frame)])
+    pandas.testing.assert_frame_equal(again.apply(rows.head(4)), d.apply(rows.head(4)))
+    with pytest.raises(pho.UsageError, match="of 2 models, and 1 are given"):
+        pho.load(tmp_path / "result", score)
+
+
+def test_labels_leave_what_was_said(rows):
+    pytest.importorskip("sklearn")
+    from sklearn.neighbors import KNeighborsRegressor
+
+    d = pho.decompose(KNeighborsRegressor().fit(rows[["age", "income"]], rows.y), rows, "~ s(age)", response="y")
+    said = d.warnings
+    assert d.label({"columns": {"age": {"name": "Age"}}}).warnings == said and "is the model" in said[0]
 
 
 @pytest.mark.parametrize(

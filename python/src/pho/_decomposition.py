@@ -265,7 +265,7 @@ class Decomposition:
         with tempfile.TemporaryDirectory(prefix="pho-") as folder:
             out, data = os.path.join(folder, name), _rows.files(rows, folder)
             if self._predictor is not None and isinstance(rows, (str, os.PathLike, list, tuple)):
-                data = [self._predictor.file(data, folder)]
+                data = self._predictor.file(data, folder)
             arguments = ["apply", f"--decomposition={self._result}", f"--out={out}"]
             options["input"] = _route.bound(inputs or {}, folder)
             arguments += _command.flags({"data": data, "model": self._model, "se": se, **options})

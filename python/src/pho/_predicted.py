@@ -120,7 +120,10 @@ def again(model: Any, result: str) -> Optional[Predictor]:
         if model is not None:
             raise UsageError("the result is a network's: give the file of that as model=, or nothing")
         return None
-    if model is None:
-        return Predictor([], [names], "identity")
-    read = [str(c) for own in artifact["model"]["inputs"].values() for c in own if c not in names]
-    return Predictor([_functions.function(model, read, read, None)], [names], "identity")
+    each = len(names) // max(len(artifact["model"].get("members") or ()), 1)
+    own = [names[at : at + each] for at in range(0, len(names), each)]
+    models = [] if model is None else list(model) if isinstance(model, (list, tuple)) else [model]
+    if models and len(models) != len(own):
+        raise UsageError(f"the result is of {len(own)} models, and {len(models)} are given")
+    read = [str(c) for listed in artifact["model"]["inputs"].values() for c in listed if c not in names]
+    return Predictor([_functions.function(m, read, read, None) for m in models], own, "identity")

@@ -66,9 +66,12 @@ class Predictor:
                     rows = type(rows)({**rows.to_dict(), name: float(of[0, j])}, name=rows.name)
         return rows
 
-    def file(self, paths: Sequence[str], folder: str) -> str:
-        """A file in `folder` of the rows of files, with their predictions."""
-        return written(_frames.Files(paths), self.functions, lambda i, k: self.names[i], self.clip and (self.link, self.clip), None, folder, None)
+    def file(self, paths: Sequence[str], folder: str) -> list[str]:
+        """Files of the rows of files with their predictions: one in `folder`, unless they have them already."""
+        files = _frames.Files(paths)
+        if not self.functions and set(self.columns) <= set(files.columns):
+            return list(paths)
+        return [written(files, self.functions, lambda i, k: self.names[i], self.clip and (self.link, self.clip), None, folder, None)]
 
 
 def written(

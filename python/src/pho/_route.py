@@ -77,11 +77,20 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
         told = {"rows": checked[0].rows, "largest": max(d.largest for d in checked), "against": functions[0].what} if checked else {}
         said = [] if call.check else [f"the exported file was not compared with {functions[0].what} (check=False)"]
         response, without = responding(call, any(d.plain for d in checked))
+        holes = _holes(functions[0], call) if not formula else []
+        if holes:
+            formula = ["~ ." + "".join(f" - `{c}`" for c in holes)]
+            said.append(f"no term is chosen of {', '.join(holes)}, which has missing cells: its share is left in the unstructured part")
         flags = {"model": [n.path for n in networks], "input": bound(networks[0].inputs, folder), "formula": formula}
         flags.update(family(call, functions[0].link))
         return Route(flags, coded(call, functions[0]), response, _models.place(networks, folder), None, said + without, told)
     warnings = [f"{f.what}, called on the rows, is the model, and no exported file: {r}" for f, r in zip(functions, reasons) if r]
     return _predicted.route(functions, None, call, formula, folder, warnings, {"against": functions[0].what})
+
+
+def _holes(f: _functions.Function, call: Call) -> list[str]:
+    """The columns that a model fills in, which no term can have."""
+    return [c for c in f.columns or () if call.na == "keep" and c in call.frame and call.frame[c].isna().any()]
 
 
 def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tuple[Optional[_models.Network], str, Optional[_check.Difference]]:

@@ -49,7 +49,8 @@ def off(d, parts, own):
         found = found[:, -1:]  # both of two classes
     if found.shape != own.shape:
         return numpy.inf
-    spread = numpy.maximum(own.std(axis=0), 1e-6 * numpy.abs(own).max(axis=0) + 1e-300)
+    size = numpy.abs(own).max(axis=0)
+    spread = numpy.where(own.std(axis=0) > 1e-10 * size, own.std(axis=0), 1e-3 * size + 1e-300)
     return float((numpy.abs(found - own) / spread).max())
 
 

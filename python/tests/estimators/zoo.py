@@ -53,7 +53,7 @@ NUMBERS = ["temp", "hour", "load", "age"]
 
 def cases():
     """All of them."""
-    return [*linear(), *kernels(), *trees(), *pipelines(), *wrappers(), *boosters(), *others()]
+    return [*linear(), *kernels(), *trees(), *pipelines(), *wrappers(), *boosters(), *edges(), *others()]
 
 
 def of(name, model, columns=NUMBERS, target="regression", change=None, wanted=None, fit=None, matrix=False, **options):
@@ -499,6 +499,40 @@ class Duck:
 
 def function(frame):
     return frame["temp"] * frame["hour"] + (frame["region"] == "north")
+
+
+def edges():
+    import catboost
+    import lightgbm
+    from sklearn import calibration, ensemble, pipeline, preprocessing
+    from sklearn import linear_model as lm
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    light = lightgbm.LGBMRegressor(n_estimators=12, verbose=-1, n_jobs=1)
+    every = [*NUMBERS, "region"]
+    forest = ensemble.RandomForestRegressor(5, max_depth=4, random_state=0)
+    yield of("a large mean", forest, fit=lambda m, x, y: m.fit(x, y + 1e7))
+    yield of("a constant", forest, fit=lambda m, x, y: m.fit(x, 0 * y + 3.3))
+    yield of("codes above 2^24, LightGBM", light, change=lambda f: f.assign(hour=f.hour + 2**30))
+    yield of("codes above 2^24, line", lm.LinearRegression(), change=lambda f: f.assign(hour=f.hour + 2**30))
+    yield of(
+        "categories with missing values", light, every, change=lambda f: f.assign(region=f.region.where(f.hour > 3).astype("category")), na="keep"
+    )
+    yield of("calibrated LightGBM", calibration.CalibratedClassifierCV(lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), cv=3), target="two")
+    yield of("scaler that keeps names", pipeline.make_pipeline(preprocessing.StandardScaler().set_output(transform="pandas"), light))
+    yield of(
+        "mean and its uncertainty",
+        catboost.CatBoostRegressor(iterations=5, verbose=0, loss_function="RMSEWithUncertainty", allow_writing_files=False),
+    )
+    yield of("classes 1 and 2", lm.LogisticRegression(max_iter=1000), fit=lambda m, x, y: m.fit(x, (y > 0) + 1))
+    yield of("truth values", lm.LogisticRegression(max_iter=1000), fit=lambda m, x, y: m.fit(x, y > 0), change=lambda f: f.assign(age=f.age > 40))
+    yield of("pandas' own types", light, change=lambda f: f.astype({"temp": "Float64", "hour": "Int64"}))
+
+    def words():
+        frame, eta, _ = rows()
+        return pipeline.make_pipeline(TfidfVectorizer(), lm.Ridge()).fit(frame.region, eta), frame[["region"]]
+
+    yield Case("a vectorizer first", words, lambda m, x: m.predict(x.region))
 
 
 def others():
