@@ -76,7 +76,9 @@ def judge(case):
         return "wrong", "apply gives other parts", ""
     said = next((w for w in d.warnings if "no exported file" in w), "")
     if route == "predictions":
-        route += ": its file is another model" if "the exported file predicts" in said else ": no file that pho takes" if said else ": it never had a file"
+        route += (
+            ": its file is another model" if "the exported file predicts" in said else ": no file that pho takes" if said else ": it never had a file"
+        )
     return route, "", said
 
 
