@@ -245,6 +245,7 @@ def test_a_file_is_compared(rows, classified):
     two = LogisticRegression(max_iter=1000).fit(rows[fed], classified.y)
     d = pho.decompose(two, classified, response="y")  # a text response of two classes
     assert d.artifact["family"] == "binomial" and "checked" in d.artifact["model"]
+    assert pho.decompose(two, classified, "y ~ s(age)").artifact["response"] == "y"
 
 
 def test_a_text_response_of_two_classes_in_a_file(classified, tmp_path):

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from . import _boosters, _causes, _check, _columns, _command, _frames, _functions, _models, _predicted, _predictions, _rows, _sample
+from . import _boosters, _causes, _check, _columns, _command, _formulas, _frames, _functions, _models, _predicted, _predictions, _rows, _sample
 from ._call import Call, Route, coded, family, responding
 from ._need import need
 from .errors import Error, UsageError
@@ -45,7 +45,11 @@ def routed(
     if _rows.columns(rows) is None and not _rows.is_files(rows):
         raise _rows.unfit(rows)
     files = _frames.Files(_rows.files(rows, folder), options.get("delimiter")) if _rows.is_files(rows) else None
-    fed = _fed(inputs, rows if files is None else dict.fromkeys(files.columns, ()), roles)
+    named = files.columns if files is not None else _rows.columns(rows) or []
+    if response is None:
+        response, formula = _formulas.responding(formula, named)
+        roles += [response] if response is not None else []
+    fed = _fed(inputs, dict.fromkeys(named, ()), roles)
     listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
     call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress)
     return choose(models, call, formula, folder)
