@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-estimators check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -210,6 +210,11 @@ check-wheels:
 # package index; TORCH=no leaves PyTorch out, which is large.
 check-python: build
 	@GO='$(GO)' PYTHON='$(PYTHON)' bash .ci/check-python.sh '$(envs)/python'
+
+# Estimators of many libraries, each judged by its own predictions, in an environment of pinned versions
+# that is made in ENVS from the package index.
+check-estimators: build
+	@PYTHON='$(PYTHON)' bash .ci/check-estimators.sh '$(envs)/estimators'
 
 # pho.spark on a cluster of processes, in an environment of pinned versions that is made in ENVS
 # from the package index. Needs Java 17 (Debian: openjdk-17-jre-headless) and Linux.

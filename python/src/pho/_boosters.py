@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import re
 import tempfile
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Sequence, Tuple
 
+from . import _steps
 from ._need import need
-from .errors import Error, UsageError
+from .errors import Error
 
 Exported = Tuple[bytes, Dict[str, Sequence[str]]]  # a file, and the columns of its input
 
 
-def catboost(model: Any, columns: Optional[list[str]]) -> Exported:
+def catboost(model: Any, names: list[str]) -> Exported:
     """CatBoost writes its own files; of a classifier's the probabilities are kept, not the labels."""
-    names = list(model.feature_names_) if not all(n.isdigit() for n in model.feature_names_) else list(columns or [])
-    if not names:
-        raise UsageError("the model was not fitted on named columns: give them, in order, as inputs=[...]")
     with tempfile.TemporaryDirectory(prefix="pho-") as folder:
         path = os.path.join(folder, "model.onnx")
         try:
             model.save_model(path, format="onnx")
         except Exception as fault:
-            why = "its files of ONNX have no categorical features: encode them before"
-            raise Error(f"CatBoost could not export the model: {short(fault)}; {why}") from fault
+            raise Error(f"CatBoost could not export the model: {short(fault)}") from fault
         with open(path, "rb") as file:
             return _probabilities(file.read()), {"features": names}
 
@@ -84,20 +83,28 @@ def logged(model: Any) -> Any:
 
 
 def short(fault: Exception) -> str:
-    """An exporter's message, which may hold a whole model."""
-    text = str(fault)
-    return text if len(text) <= 600 else text[:400] + " ... " + text[-150:]
+    """An exporter's message, which may hold a whole model, or the stack of a library: its first words."""
+    text = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
+    text = re.sub(r"^\[[\d:]+\] \S+:\d+: |^\S+\.(?:cpp|cc|h):\d+: ", "", text)
+    return text if len(text) <= 250 else text[:250] + "..."
 
 
 def unnamed(model: Any) -> Any:
-    """An XGBoost model whose features have no names, as its converter wants it; others as they are."""
-    if not type(model).__module__.startswith("xgboost"):
-        return model
-    import copy
+    """A copy in which the features of XGBoost's models have no names, as their converter wants it; a
+    model without any as it is.
+    """
 
+    def of_xgboost(whole: Any) -> list[Any]:
+        return [step for step in _steps.every(whole) if type(step).__module__.startswith("xgboost")]
+
+    if not of_xgboost(model):
+        return model
     model = copy.deepcopy(model)
-    booster = model.get_booster() if hasattr(model, "get_booster") else model
-    booster.feature_names = booster.feature_types = None
+    for step in of_xgboost(model):
+        if hasattr(step, "get_booster") and not step.__sklearn_is_fitted__():
+            continue
+        booster = step.get_booster() if hasattr(step, "get_booster") else step
+        booster.feature_names = booster.feature_types = None
     return model
 
 
@@ -128,19 +135,6 @@ def register() -> None:
 
         update_registered_converter(xgboost.XGBRegressor, "XGBoostXGBRegressor", of_regressor, convert_xgboost)
         update_registered_converter(xgboost.XGBClassifier, "XGBoostXGBClassifier", of_classifier, convert_xgboost, options=classes)
-
-
-def check(model: Any) -> None:
-    """Refuse a model of LightGBM, or a pipeline that ends in one, that onnxmltools exports wrongly."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    own = getattr(last, "booster_", last)
-    if not type(own).__module__.startswith("lightgbm"):
-        return
-    text = own.model_to_string(num_iteration=1)
-    kinds = {"\naverage_output\n": "a random forest (boosting_type='rf')", "\nis_linear=1\n": "of linear trees (linear_tree=True)"}
-    for sign, kind in kinds.items():
-        if sign in text:
-            raise Error(f"the LightGBM model is {kind}, and onnxmltools writes other predictions than the model's")
 
 
 def booster(model: Any, names: list[str]) -> Exported:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from . import _columns, _command, _formulas, _labels, _models, _progress, _rows, _tables
+from . import _artifact, _command, _formulas, _labels, _models, _progress, _route, _rows, _tables
 from ._decomposition import Decomposition
 from .errors import UsageError
 
@@ -23,20 +22,25 @@ def decompose(
     formula: _formulas.Formula = None,
     response: Any = None,
     *,
-    inputs: Union[Sequence[str], Mapping[str, Sequence[str]], None] = None,
+    inputs: Union[Sequence[str], Mapping[str, Any], None] = None,
     labels: Optional[_labels.Labels] = None,
     progress: Optional[bool] = None,
+    link: Optional[str] = None,
+    clip: Optional[float] = None,
+    check: bool = True,
     **options: Any,
 ) -> Decomposition:
     """Split a trained network's predictor over rows into terms and a remainder orthogonal to them.
 
     Parameters
     ----------
-    model : path, bytes, onnx.ModelProto, torch.nn.Module or fitted estimator, or a list of them
-        The network. Estimators are those of scikit-learn (pipelines included), LightGBM,
-        XGBoost and CatBoost; they are exported to ONNX in memory, their raw columns kept. A list
-        is several networks of one task, trained from other seeds or resamples: terms are those
-        of their mean, and say how far the networks differ.
+    model : path, bytes, onnx.ModelProto, torch.nn.Module, estimator, callable or array, or a list of them
+        The model. A fitted estimator, pipelines included, is exported to ONNX in memory, its raw
+        columns kept, if the file predicts what the estimator does; else it is called on the rows,
+        as is every object with ``predict_proba`` or ``predict``. A callable is given DataFrames of
+        at most 10,000 rows, and returns a prediction for each row, or a column for each class. An
+        array holds the predictions themselves. A list is several models of one task, trained
+        from other seeds or resamples: terms are those of their mean, and say how far they differ.
     rows : path, list of paths, DataFrame, Arrow table, matrix or dict of columns
         The rows to decompose over. Columns of text are categories, and so are pandas'
         categoricals. The columns of a NumPy matrix are x0, x1, ...
@@ -47,12 +51,20 @@ def decompose(
     response : str or column, optional
         Column of the response, for importance: its name, or its values.
     inputs : list of str or dict, optional
-        Columns that the network is fed, in order; a dict has them by name of the input.
+        Columns that the network is fed, in order; a dict has them by name of the input, or an array
+        of any shape in place of columns, its first axis the rows.
     labels : path or dict, optional
         What the report calls columns, terms, levels and units; a dict is written as the JSON
         file that ``pho decompose --labels`` takes.
     progress : bool, optional
         Show how far the work is. None: on a terminal and in a notebook.
+    link : {"identity", "log", "logit", "softmax"}, optional
+        Of a model that is called, or of predictions: the function of a prediction that is split
+        into terms. None: what is known of an estimator, else the identity.
+    clip : float, optional
+        Moves probabilities of 0 and 1 by so much, whose log odds are infinite.
+    check : bool
+        Compare an exported estimator with its own predictions, on up to 2,000 of the rows.
     **options
         The flags of ``pho decompose`` with underscores: ``smoothing="gcv"``, ``weights="w"``,
         ``sp={"s(x2)": 0.3}``, ``factor=["month"]``, ``interactions=3``, ``na="drop"``,
@@ -84,38 +96,31 @@ def decompose(
         rows, response = _responding(rows, response)
         if _rows.columns(rows) is not None or hasattr(rows, "__arrow_c_stream__"):
             rows = _rows.readable(rows)
-        role = [response] + [options.get(k) for k in ("weights", "offset", "groups", "cluster", "event")]
-        fed = _fed(inputs, rows, [c for c in role if isinstance(c, str)])
-        networks = _models.networks(model, fed, _texts(rows), folder)
-        data = _rows.files(rows, folder)
-        result = os.path.join(folder, "result")
-        options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
-        options["factor"] = _factors(options.get("factor"), rows)
-        arguments = ["decompose", "--log=json", f"--out={result}"]
-        arguments += _command.flags(
-            {"model": [n.path for n in networks], "data": data, "formula": _formulas.listed(formula), "response": response}
-        )
-        named = None if labels is None else _labels.file(labels, folder)
-        arguments += _command.flags({"input": _bound(inputs, networks[0]), "labels": named, **options})
-        spoken = {path: "the rows" for path in data} if not _is_files(rows) else {}
-        spoken.update({n.path: "the model" for n in networks if n.made})
+        index = _rows.index(rows)
         with _progress.shown(progress) as on_event:
+            route = _route.routed(model, rows, _formulas.listed(formula), response, inputs, (link, clip, check), options, folder, on_event)
+            data = _rows.files(route.rows, folder)
+            result = os.path.join(folder, "result")
+            options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
+            options["factor"] = _factors(options.get("factor"), rows)
+            named = None if labels is None else _labels.file(labels, folder)
+            arguments = ["decompose", "--log=json", f"--out={result}"]
+            arguments += _command.flags({**route.flags, "data": data, "response": route.response, "labels": named, **options})
+            spoken = {path: "the rows" for path in data} if not _rows.is_files(rows) else {}
+            spoken.update({path: "the model" for path in route.flags["model"] if path.startswith(folder)})
             _command.run(arguments, on_event, spoken)
-        return Decomposition(result, _models.place(networks, folder), folder, _rows.index(rows))
+        _artifact.note(result, route.place or route.flags["model"][0], route.warnings, route.checked)
+        return Decomposition(result, route.place, folder, index, route.predictor)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def _is_files(rows: _rows.Rows) -> bool:
-    return isinstance(rows, (str, os.PathLike, list, tuple))
 
 
 def _responding(rows: _rows.Rows, response: Any) -> tuple[_rows.Rows, Optional[str]]:
     """The rows with the response among their columns, and its name."""
     if response is None or isinstance(response, str):
         return rows, response
-    if _is_files(rows):
+    if _rows.is_files(rows):
         raise UsageError("the rows are files: response= is the name of one of their columns")
     rows = _rows.readable(rows)
     taken = _rows.columns(rows) or []
@@ -128,40 +133,3 @@ def _factors(given: Any, rows: _rows.Rows) -> list[str]:
     """The columns of numbers that are categories: those given, and pandas' categoricals."""
     named = [given] if isinstance(given, str) else list(given or [])
     return named + [c for c in _rows.numbered(rows) if c not in named]
-
-
-def _bound(inputs: Any, network: _models.Network) -> list[str]:
-    """The values of --input."""
-    named = dict(network.inputs)
-    if isinstance(inputs, Mapping):
-        named = {k: [v] if isinstance(v, str) else list(v) for k, v in inputs.items()}
-    elif inputs is not None and not named and not network.made:
-        named = {_only_input(network.path): list(inputs)}
-    return [f"{k}={','.join(v)}" for k, v in named.items()]
-
-
-def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], dict[str, list[str]], None]:
-    """The columns that a model without names is fed: those given, by input if they were, else all
-    that have no role.
-    """
-    if isinstance(inputs, Mapping):
-        return {name: [listed] if isinstance(listed, str) else list(listed) for name, listed in inputs.items()}
-    if inputs is not None:
-        return list(inputs)
-    names = _rows.columns(rows)
-    return None if names is None else [n for n in names if n not in roles]
-
-
-def _texts(rows: _rows.Rows) -> dict[str, bool]:
-    """Which columns of a table hold text."""
-    return {n: _columns.is_text(_rows.column(rows, n)) for n in _rows.columns(rows) or []}
-
-
-def _only_input(path: str) -> str:
-    """The name of a network's only input."""
-    inputs = json.loads(_command.run(["inspect", path, "--json"]))["inputs"]
-    if len(inputs) != 1:
-        raise UsageError(
-            f"the network has {len(inputs)} inputs, {', '.join(i['name'] for i in inputs)}: give inputs= as a dict of their columns"
-        )
-    return str(inputs[0]["name"])

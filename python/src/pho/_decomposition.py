@@ -8,9 +8,10 @@ import shutil
 import tempfile
 import threading
 import weakref
-from typing import Any, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
-from . import _command, _labels, _models, _rows, _session, _tables
+from . import _command, _labels, _models, _predicted, _route, _rows, _session, _tables
+from ._predictor import Predictor
 from ._report import Report
 from .errors import Error, UsageError
 
@@ -27,16 +28,18 @@ def load(path: Union[str, "os.PathLike[str]"], model: Optional[_models.Model] = 
     ----------
     path : path
         The result's directory.
-    model : path or bytes, optional
-        The network's file, if it is not where it was.
+    model : path, bytes, estimator or callable, optional
+        The network's file, if it is not where it was; or the model that was called, for new rows.
     """
     path = os.fspath(path)
     if not os.path.isfile(os.path.join(path, "decomposition.json")):
         raise UsageError(f"{path!r} is not a result: it has no decomposition.json")
     folder = tempfile.mkdtemp(prefix="pho-")
     try:
-        network = None if model is None else _models.network(model, None, {}, folder).path
-        return Decomposition(path, network, folder)
+        if model is not None and not _models.is_network(model):
+            return Decomposition(path, None, folder, predictor=_predicted.again(model, path))
+        network = None if model is None else _models.network(model, None, folder).path
+        return Decomposition(path, network, folder, predictor=_predicted.again(None, path))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -49,10 +52,11 @@ class Decomposition:
     output on the scale of its predictor.
     """
 
-    def __init__(self, result: str, model: Optional[str], folder: str, index: Any = None) -> None:
+    def __init__(self, result: str, model: Optional[str], folder: str, index: Any = None, predictor: Optional[Predictor] = None) -> None:
         self._result = result
         self._folder = folder
         self._index = index  # of the rows, for contributions
+        self._predictor = predictor  # of a model that is called
         self._guard = threading.Lock()
         self._kept: Optional[_session.Session] = None
         self._delete = weakref.finalize(self, _remove, folder, os.getpid())
@@ -236,7 +240,7 @@ class Decomposition:
 
         return _plot.draw(self, term, predictor, ax)
 
-    def apply(self, rows: Any, *, se: bool = False, **options: Any) -> Any:
+    def apply(self, rows: Any, *, se: bool = False, predictions: Any = None, inputs: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
         """The parts of new rows: coefficients and centring are those of the decomposition.
 
         Tables in memory of up to 100,000 rows go to a process that stays open as long as the
@@ -247,6 +251,10 @@ class Decomposition:
         rows : path, list of paths, table, or dict of cells or Series for one row
         se : bool
             A column ``TERM.se`` after each term.
+        predictions : array, optional
+            Of the rows, where predictions are the model: None calls it, if it can be called.
+        inputs : dict of arrays, optional
+            Of the network's inputs that are no columns, as :func:`decompose` was given them.
         **options
             The flags of ``pho apply`` with underscores: ``na="drop"``, ``member="seed-2"``.
 
@@ -258,12 +266,17 @@ class Decomposition:
         if not isinstance(rows, (str, os.PathLike, list, tuple)):
             if not _session.is_row(rows) and (_rows.columns(rows) is not None or hasattr(rows, "__arrow_c_stream__")):
                 rows = _rows.readable(rows)
-            if set(options) <= {"na"} and _session.count(rows) <= _FEW:
+            if self._predictor is not None:
+                rows = self._predictor.joined(rows, predictions)
+            if inputs is None and set(options) <= {"na"} and _session.count(rows) <= _FEW:
                 return self._resident().apply(rows, se=se, **options)
         name = "applied.parquet" if _tables.parquet() else "applied.csv"
         with tempfile.TemporaryDirectory(prefix="pho-") as folder:
             out, data = os.path.join(folder, name), _rows.files(rows, folder)
+            if self._predictor is not None and isinstance(rows, (str, os.PathLike, list, tuple)):
+                data = self._predictor.file(data, folder)
             arguments = ["apply", f"--decomposition={self._result}", f"--out={out}"]
+            options["input"] = _route.bound(inputs or {}, folder)
             arguments += _command.flags({"data": data, "model": self._model, "se": se, **options})
             _command.run(arguments, files={path: "the rows" for path in data if os.path.dirname(path) == folder})
             return _tables.indexed(_tables.read(out), _rows.index(rows))
@@ -273,7 +286,8 @@ class Decomposition:
 
         Close it, or use it as a context manager: ``with d.session() as s: s.apply(row)``.
         """
-        return _session.Session(_session.arguments(self._result, self._model), keep=self._delete)
+        prepare = None if self._predictor is None else self._predictor.joined
+        return _session.Session(_session.arguments(self._result, self._model), keep=self._delete, prepare=prepare)
 
     def _resident(self) -> _session.Session:
         with self._guard:
@@ -368,6 +382,7 @@ class Decomposition:
             "network": _contents(self._model) if own and self._model is not None else self._model,
             "name": os.path.basename(self._model) if own and self._model is not None else None,
             "index": self._index,
+            "predictor": self._predictor,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -375,7 +390,7 @@ class Decomposition:
         network = state["network"]
         if isinstance(network, dict):
             network = _write(os.path.join(folder, state["name"]), network)
-        Decomposition.__init__(self, _write(os.path.join(folder, "result"), state["result"]), network, folder, state["index"])
+        Decomposition.__init__(self, _write(os.path.join(folder, "result"), state["result"]), network, folder, state["index"], state["predictor"])
 
     def adapted_onnx(self) -> bytes:
         """The network's file with an output for every term, the remainder and eta.

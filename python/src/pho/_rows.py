@@ -24,6 +24,11 @@ def files(rows: Rows, folder: str, name: str = "rows") -> list[str]:
     return [_written(rows, os.path.join(folder, name))]
 
 
+def is_files(rows: Rows) -> bool:
+    """Whether rows are the path of a file, or a list of them."""
+    return isinstance(rows, (str, os.PathLike, list, tuple))
+
+
 def columns(rows: Rows) -> Optional[list[str]]:
     """The names of a table's columns; None of files."""
     if isinstance(rows, dict):
@@ -48,7 +53,7 @@ def readable(rows: Rows) -> Rows:
     if module == "polars":
         return rows.collect() if hasattr(rows, "collect") else rows
     if module == "pandas":
-        return rows.rename(columns=str) if any(not isinstance(c, str) for c in rows.columns) else rows
+        return _distinct(rows.rename(columns=str) if any(not isinstance(c, str) for c in rows.columns) else rows)
     if module == "duckdb":
         return _query(rows)
     if hasattr(rows, "read_all"):  # a stream of batches
@@ -60,16 +65,25 @@ def readable(rows: Rows) -> Rows:
     return rows
 
 
+def _distinct(frame: Any) -> Any:
+    """A DataFrame whose names differ: a doubled one is a column of lists, which nothing reads as numbers."""
+    doubled = frame.columns[frame.columns.duplicated()].unique()
+    if not len(doubled):
+        return frame
+    lists = {name: list(map(list, zip(*(frame[name].iloc[:, j] for j in range(frame[name].shape[1]))))) for name in doubled}
+    return frame.loc[:, ~frame.columns.duplicated(keep=False)].assign(**lists)
+
+
 def column(rows: Rows, name: str) -> Any:
     """A column of what readable returned."""
     return rows[name]
 
 
 def joined(rows: Rows, name: str, values: Any) -> Rows:
-    """What readable returned, with one more column."""
+    """What readable returned, with one more column, or another one of that name."""
     module = _module(rows)
     if len(values) != rows_in(rows):
-        raise UsageError(f"the response has {len(values)} values, the rows are {rows_in(rows)}")
+        raise UsageError(f"{name} has {len(values)} values, the rows are {rows_in(rows)}")
     if module == "pandas":
         return rows.assign(**{name: getattr(values, "to_numpy", lambda: values)()})
     if isinstance(rows, dict):
@@ -78,7 +92,9 @@ def joined(rows: Rows, name: str, values: Any) -> Rows:
         import polars
 
         return rows.with_columns(polars.Series(name, values))
-    return rows.append_column(name, _pyarrow("to join columns").array(values))
+    values = _pyarrow("to join columns").array(values)
+    at = rows.schema.get_field_index(name)
+    return rows.append_column(name, values) if at < 0 else rows.set_column(at, name, values)
 
 
 def rows_in(rows: Rows) -> int:
@@ -134,10 +150,7 @@ def _pyarrow(why: str) -> Any:
 
 def _written(rows: Rows, path: str) -> str:
     if columns(rows) is None and not hasattr(rows, "__arrow_c_stream__"):
-        raise UsageError(
-            f"rows are a {type(rows).__module__}.{type(rows).__qualname__}: give a path, a DataFrame, "
-            "an Arrow table, or a dict of columns"
-        )
+        raise unfit(rows)
     rows = readable(rows)
     module = _module(rows)
     if module == "polars":
@@ -148,6 +161,12 @@ def _written(rows: Rows, path: str) -> str:
         return _write_csv(rows, path + ".csv")
     _write_arrow(table, path + ".arrow")
     return path + ".arrow"
+
+
+def unfit(rows: Rows) -> UsageError:
+    """The exception for what are no rows."""
+    kind = f"{type(rows).__module__}.{type(rows).__qualname__}"
+    return UsageError(f"rows are a {kind}: give a path, a DataFrame, an Arrow table, or a dict of columns")
 
 
 def _oldest() -> Any:
@@ -162,18 +181,32 @@ def _arrow(rows: Rows, module: str) -> Any:
         import pyarrow
     except ImportError:
         return None
-    try:
-        if module == "pandas":
-            table = pyarrow.Table.from_pandas(_decoded(rows), preserve_index=False)
-        elif isinstance(rows, dict):
-            table = pyarrow.table(rows)
-        elif isinstance(rows, pyarrow.RecordBatch):
-            table = pyarrow.Table.from_batches([rows])
-        else:
-            table = rows
-    except (ValueError, TypeError, pyarrow.ArrowException) as fault:
-        raise Error(f"the rows cannot be written as an Arrow table: {fault}; make each column one of numbers or of text") from fault
+    if module == "pandas":
+        rows = _decoded(rows)
+        table = pyarrow.table({n: _array(pyarrow, rows[n]) for n in rows.columns})
+    elif isinstance(rows, dict):
+        lengths = {n: len(v) for n, v in rows.items()}
+        if len(set(lengths.values())) > 1:
+            raise _uneven(lengths)
+        table = pyarrow.table({n: _array(pyarrow, v) for n, v in rows.items()})
+    elif isinstance(rows, pyarrow.RecordBatch):
+        table = pyarrow.Table.from_batches([rows])
+    else:
+        table = rows
     return table.replace_schema_metadata(None)
+
+
+def _array(pyarrow: Any, column: Any) -> Any:
+    """A column for Arrow. What is neither of numbers nor of text becomes records, which the program
+    refuses if it is to read them.
+    """
+    if hasattr(getattr(column, "dtype", None), "fill_value"):  # sparse
+        column = column.sparse.to_dense()
+    try:
+        return pyarrow.array(column, from_pandas=True)
+    except (ValueError, TypeError, NotImplementedError, pyarrow.ArrowException):
+        kinds = sorted({type(v).__name__ for v in column})
+        return pyarrow.nulls(len(column), pyarrow.struct([(" and ".join(kinds[:3]), pyarrow.int8())]))
 
 
 def numbered(rows: Rows) -> list[str]:
@@ -203,12 +236,16 @@ def _write_csv(rows: Rows, path: str) -> str:
     names = [str(n) for n in rows]
     values: Sequence[Sequence[Any]] = [list(v) for v in rows.values()]
     if len({len(v) for v in values}) > 1:
-        raise UsageError("the columns have different lengths: " + ", ".join(f"{n} {len(v)}" for n, v in zip(names, values)))
+        raise _uneven({n: len(v) for n, v in zip(names, values)})
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows([_cell(v) for v in row] for row in zip(*values))
     return path
+
+
+def _uneven(lengths: dict[str, int]) -> UsageError:
+    return UsageError("the columns have different lengths: " + ", ".join(f"{n} {length}" for n, length in lengths.items()))
 
 
 def _cell(value: Any) -> Union[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Any, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 from . import _columns, _process, _rows, _tables
 from .errors import UsageError
@@ -26,9 +26,10 @@ class Session:
     ...     s.apply({"age": 41, "region": "north"})["s(age)"]
     """
 
-    def __init__(self, arguments: Sequence[str], keep: Any = None) -> None:
+    def __init__(self, arguments: Sequence[str], keep: Any = None, prepare: Optional[Callable[[Any], Any]] = None) -> None:
         self._arguments = list(arguments)
         self._keep = keep  # the files live as long as this
+        self._prepare = prepare  # puts predictions to rows
         self._lock = threading.Lock()
         self._open: list[_process.Process] = []  # one, or none
         self._closed = False
@@ -65,6 +66,8 @@ class Session:
         dict, pandas.Series or table
             A dict of a dict of cells, a Series of a Series, else a table with the same index.
         """
+        if self._prepare is not None:
+            rows = self._prepare(rows)
         n, columns = _taken(rows, self._hello["columns"])
         header: dict[str, Any] = {"op": "apply", "rows": n, "se": se, "na": na}
         texts = {name: c.levels for name, c in columns.items() if c.levels is not None}

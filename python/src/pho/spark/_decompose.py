@@ -6,10 +6,9 @@ import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .. import _command, _formulas, _labels, _models
-from .._decompose import _bound, _fed
+from .. import _command, _formulas, _labels, _models, _route, _sample
 from .._need import need
-from ..errors import UsageError
+from ..errors import Error, UsageError
 from . import _rows, _shipping
 from ._decomposition import Decomposition
 from ._passes import Passes
@@ -77,18 +76,21 @@ def decompose(
     shards = None
     try:
         frame = _rows.readable(df)
-        role = [response] + [options.get(k) for k in ("weights", "offset", "groups", "cluster", "event")]
-        texts = {f.name: f.dataType.typeName() not in _rows.NUMBERS for f in frame.schema.fields}
-        fed = _fed(inputs, {name: () for name in texts}, [c for c in role if isinstance(c, str)])
-        networks = _models.networks(model, fed, texts, folder)
+        several = model if isinstance(model, (list, tuple)) else [model]
+        without = frame.drop(response) if response is not None else frame
+        few: Any = dict.fromkeys(without.columns, ()) if all(map(_models.is_network, several)) else without.limit(_sample.ROWS).toPandas()
+        route = _route.routed(model, few, _formulas.listed(formula), None, inputs, (None, None, True), options, folder, lambda event: None)
+        if route.predictor is not None:
+            told = "; ".join(route.warnings) or "the model is called, and has no file"
+            raise Error(f"{told}. On Spark the model is a file: let Spark write its predictions, and decompose them by pho.decompose")
+        networks = route.flags["model"]
         named = None if labels is None else _labels.file(labels, folder)
-        arguments = _command.flags({"model": [n.path for n in networks], "formula": _formulas.listed(formula), "response": response})
-        arguments += _command.flags({"input": _bound(inputs, networks[0]), "labels": named, **options})
+        arguments = _command.flags({**route.flags, "response": response, "labels": named, **options})
         program = _shipping.ship(df.sparkSession.sparkContext, ship)
         shards = _rows.cut(frame, order_by, rows_per_task)
         flags = ["--any-kernel"] if any_kernel else []
-        result = Passes(shards, folder, [n.path for n in networks], program, flags).run(arguments)
-        return Decomposition(result, _models.place(networks, folder), folder, program)
+        result = Passes(shards, folder, networks, program, flags).run(arguments)
+        return Decomposition(result, route.place, folder, program)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
