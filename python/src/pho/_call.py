@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 from . import _frames, _functions, _rows
 from ._predictor import Predictor
@@ -34,6 +34,8 @@ class Call:
         As in :func:`decompose`.
     progress : callable
         Receives events.
+    roles : list of str
+        Columns of weights and the like.
     """
 
     rows: Any
@@ -46,6 +48,7 @@ class Call:
     clip: Optional[float]
     check: bool
     progress: Progress
+    roles: Sequence[str] = ()
 
     @functools.cached_property
     def frame(self) -> Any:
@@ -69,12 +72,12 @@ class Route:
     Attributes
     ----------
     flags : dict
-        Its options: model and input, of predictions formula and no_structure too.
+        Its options: model and input, or predictions and their link.
     rows
         The rows, with predictions where these are the model.
     response : str, optional
         Column of the response, if the model's predictors fit one.
-    place : str
+    place : str, optional
         Where networks are that were written here.
     predictor : Predictor, optional
         Where predictions are the model.
@@ -82,6 +85,8 @@ class Route:
         What to say of it.
     checked : dict
         How the model was compared: rows, largest difference, against what.
+    fed : list of str
+        The columns that a model is called on.
     """
 
     flags: dict[str, Any]
@@ -91,6 +96,7 @@ class Route:
     predictor: Optional[Predictor] = None
     warnings: list[str] = field(default_factory=list)
     checked: dict[str, Any] = field(default_factory=dict)
+    fed: list[str] = field(default_factory=list)
 
 
 def responding(call: Call, plain: bool) -> tuple[Optional[str], list[str]]:

@@ -107,9 +107,10 @@ def decompose(
             arguments = ["decompose", "--log=json", f"--out={result}"]
             arguments += _command.flags({**route.flags, "data": data, "response": route.response, "labels": named, **options})
             spoken = {path: "the rows" for path in data} if not _rows.is_files(rows) else {}
-            spoken.update({path: "the model" for path in route.flags["model"] if path.startswith(folder)})
+            spoken.update({path: "the model" for path in route.flags.get("model", ()) if path.startswith(folder)})
             _command.run(arguments, on_event, spoken)
-        _artifact.note(result, route.place or route.flags["model"][0], route.warnings, route.checked)
+        network = route.place or next(iter(route.flags.get("model", ())), None)
+        _artifact.note(result, network, route.warnings, route.checked, route.fed)
         return Decomposition(result, route.place, folder, index, route.predictor)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -66,7 +66,10 @@ class Decomposition:
 
     def _recorded(self) -> Optional[str]:
         """The network's file, or the folder of several, as the artifact has it; None if it is not there."""
-        path = os.path.join(os.path.realpath(self._result), self._artifact["model"].get("path", ""))
+        recorded = self._artifact["model"].get("path")
+        if not recorded:
+            return None
+        path = os.path.join(os.path.realpath(self._result), recorded)
         return os.path.normpath(path) if os.path.exists(path) else None
 
     def file(self, name: str) -> str:

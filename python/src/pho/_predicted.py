@@ -49,10 +49,12 @@ def route(
     link, said = seen.link(first.link, first.sure, call.clip)
     predictor = Predictor(functions, [names[i] for i in sorted(names)], link, call.clip if clip else None)
     response, without = responding(call, seen.columns > 1 and link != "softmax")
-    classes = [str(c) for c in first.classes or ()]
-    columns = _predictions.Columns(predictor.names, link, classes, _read(functions, call, holes if call.na == "keep" else set()))
-    flags = {**_predictions.flags(columns, folder, formula), **family(call, link)}
-    return Route(flags, rows, response, _predictions.place(columns, folder), predictor, warnings + ([said] if said else []) + without, checked)
+    read = _read(functions, call, holes if call.na == "keep" else set())
+    taken = {response, *call.roles}
+    others = [c for c in call.columns if c not in read and c not in taken]
+    flags = {**_predictions.flags(_predictions.Columns(predictor.names, link, others), formula), **family(call, link)}
+    fed = list(functions[0].columns or call.fed) if functions else []
+    return Route(flags, rows, response, None, predictor, warnings + ([said] if said else []) + without, checked, fed)
 
 
 def given(models: Sequence[Any], call: Call) -> list[Any]:
@@ -80,29 +82,23 @@ def _called(f: _functions.Function, call: Call) -> Any:
 
 def _named(i: int, k: int, models: int, classes: Optional[Sequence[Any]], taken: Sequence[str]) -> list[str]:
     """What the columns of a model's predictions are called, not as others are."""
-    stem = "prediction" if models == 1 else f"prediction {i + 1}"
-    of = [str(c) for c in classes] if classes is not None and len(classes) == k > 1 else []
-    if not of or any("," in c or ".." in c for c in of):
-        of = [str(j + 1) for j in range(k)]
+    stem = "prediction" if models == 1 else f"prediction{i + 1}"
+    of = [str(c) for c in classes] if classes is not None and len(classes) == k > 1 else [str(j + 1) for j in range(k)]
     while any(t.startswith(stem) for t in taken):
         stem = "_" + stem
     return [stem] if k == 1 else [f"{stem} {c}" for c in of]
 
 
-def _read(functions: Sequence[_functions.Function], call: Call, holes: set[str]) -> dict[str, bool]:
+def _read(functions: Sequence[_functions.Function], call: Call, holes: set[str]) -> set[str]:
     """The columns that terms are chosen of: those that the models are given, of numbers or of text, with
     a value in each row that is kept.
     """
     listed: Union[Sequence[str], None] = functions[0].columns if functions else None
-    out = {}
-    for name in listed if listed is not None else call.fed:
-        if name in holes:
-            continue
-        column = call.frame[name]
-        text = _columns.is_text(column)
-        if text or getattr(column.dtype, "kind", "O") in "biuf" or hasattr(column.dtype, "categories"):
-            out[name] = text
-    return out
+
+    def fit(column: Any) -> bool:
+        return _columns.is_text(column) or getattr(column.dtype, "kind", "O") in "biuf" or hasattr(column.dtype, "categories")
+
+    return {name for name in (listed if listed is not None else call.fed) if name not in holes and fit(call.frame[name])}
 
 
 def again(model: Any, result: str) -> Optional[Predictor]:
@@ -115,15 +111,13 @@ def again(model: Any, result: str) -> Optional[Predictor]:
     """
     with open(os.path.join(result, "decomposition.json"), encoding="utf-8") as file:
         artifact = json.load(file)
-    names = _predictions.recorded(artifact)
-    if not names:
+    own = _predictions.recorded(artifact)
+    if not own:
         if model is not None:
             raise UsageError("the result is a network's: give the file of that as model=, or nothing")
         return None
-    each = len(names) // max(len(artifact["model"].get("members") or ()), 1)
-    own = [names[at : at + each] for at in range(0, len(names), each)]
     models = [] if model is None else list(model) if isinstance(model, (list, tuple)) else [model]
     if models and len(models) != len(own):
         raise UsageError(f"the result is of {len(own)} models, and {len(models)} are given")
-    read = [str(c) for listed in artifact["model"]["inputs"].values() for c in listed if c not in names]
+    read = list(artifact["model"].get("columns") or ())
     return Predictor([_functions.function(m, read, read, None) for m in models], own, "identity")

@@ -51,7 +51,7 @@ def routed(
         roles += [response] if response is not None else []
     fed = _fed(inputs, dict.fromkeys(named, ()), roles)
     listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
-    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress)
+    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress, roles)
     return choose(models, call, formula, folder)
 
 
