@@ -46,7 +46,16 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 	case len(heads) == 0:
 		return nil, nil
 	}
-	return &ClassesReference{heads, q.Class}, nil
+	return &ClassesReference{heads, called(q.Class, heads)}, nil
+}
+
+// called is the name of a class that is given as its number from 0, where no class is called so.
+func called(class string, heads []ClassHead) string {
+	k, err := strconv.Atoi(class)
+	if err != nil || len(heads) == 0 || k < 0 || k >= len(heads[0].Classes) || slices.ContainsFunc(heads, func(h ClassHead) bool { return slices.Contains(h.Classes, class) }) {
+		return class
+	}
+	return heads[0].Classes[k]
 }
 
 // softmaxes are the heads that the graph shows.
@@ -70,7 +79,7 @@ func allPlain(m *onnx.Model) bool {
 }
 
 // labelsOf are the names of classes: what the file was trained on, or its classifiers say,
-// or else their numbers.
+// or else those of the predictors.
 func labelsOf(m *onnx.Model, predictors, own []string) ([]string, error) {
 	texts, err := m.Graph().Labels()
 	if err != nil {
@@ -82,7 +91,7 @@ func labelsOf(m *onnx.Model, predictors, own []string) ([]string, error) {
 	case own != nil:
 		return own, nil
 	}
-	return numbered(len(predictors)), nil
+	return predictors, nil
 }
 
 // numbered are the numbers 0 to n-1 as names.
@@ -161,8 +170,26 @@ func (ref *Reference) againstClass(f family.Family) (family.Family, error) {
 	return family.NewCategorical(len(h.Classes), reference)
 }
 
+// twoClasses are the classes of a network with one predictor, the second's; nil if there are none.
+func twoClasses(m *onnx.Model) []string {
+	if all := m.Structure().Predictors; len(all) == 1 {
+		return all[0].Classes
+	}
+	return nil
+}
+
+// checkProbabilities refuses families whose predictor is on another scale than probabilities
+// that are decomposed as they are: that of one class is the mean of a gaussian alone.
+func checkProbabilities(m *onnx.Model, name string) error {
+	all := m.Structure().Predictors
+	if name == (family.Gaussian{}).Name() && len(all) == 1 || !slices.ContainsFunc(all, func(p onnx.PredictorInfo) bool { return p.Probability }) {
+		return nil
+	}
+	return fmt.Errorf("the predictors are probabilities of classes that may be 0 and 1, not log odds: set Options.Clip to decompose the log odds of probabilities that are kept away from 0 and 1, or decompose without a response")
+}
+
 // readClasses shows the response as numbers of the classes, if there are some.
-func (q *Request) readClasses(ref *Reference) error {
+func (q *Request) readClasses(m *onnx.Model, ref *Reference) error {
 	o := q.Options
 	if o.Response == "" {
 		return nil
@@ -175,6 +202,10 @@ func (q *Request) readClasses(ref *Reference) error {
 		if binomial && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
 			names = []string{names[1], names[0]}
 		}
+		q.Rows = classNumbers(q.Rows, o.Response, names)
+		return nil
+	}
+	if names := twoClasses(m); names != nil && (!column.Numeric || !slices.Equal(names, numbered(2))) {
 		q.Rows = classNumbers(q.Rows, o.Response, names)
 		return nil
 	}

@@ -79,6 +79,7 @@ type Reference struct {
 	Learned     []string          `json:"learned,omitempty"`
 	Predictor   []string          `json:"predictor,omitempty"`
 	NoStructure bool              `json:"no_structure,omitempty"`
+	Clip        float64           `json:"clip,omitempty"`      // onnx.Options.Clip
 	Precision   string            `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
 	Classes *ClassesReference `json:"classes,omitempty"`
@@ -212,7 +213,7 @@ func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
 	return onnx.NewModel(g, bind, &onnx.Options{
-		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
+		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip,
 		Engine: n.engine(p), Decode: basis.Decode,
 	})
 }

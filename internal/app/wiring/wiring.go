@@ -151,14 +151,14 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.checkLabels(base, &ref); err != nil {
 		return nil, err
 	}
-	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
+	if o.Family, err = q.family(graph, &ref, headsOf(graph, contrasts), trainedFor); err != nil {
 		return nil, err
 	}
 	own, err := q.ownThresholds(ctx, graphs)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.readClasses(&ref); err != nil {
+	if err := q.readClasses(graph, &ref); err != nil {
 		return nil, err
 	}
 	ref.Rounded = ownColumns(graph, formulas, o)
@@ -211,7 +211,7 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	ref := Reference{
 		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
-		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure,
+		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure, Clip: q.Open.Clip,
 	}
 	if q.Precision == onnx.Single {
 		ref.Precision = Single
@@ -258,13 +258,16 @@ func (q *Request) trainedFor() (name, event string, err error) {
 }
 
 // family finds the family of the response; nil without a response.
-func (q *Request) family(ref *Reference, heads []string, trainedFor string) (family.Family, error) {
+func (q *Request) family(m *onnx.Model, ref *Reference, heads []string, trainedFor string) (family.Family, error) {
 	if q.Options.Response == "" {
 		return nil, nil
 	}
 	name := cmp.Or(q.Family, trainedFor)
 	if name == "" {
 		name = family.Suggested(heads)
+	}
+	if err := checkProbabilities(m, name); err != nil {
+		return nil, optionError("family "+name, err)
 	}
 	f, err := family.Parse(name, heads)
 	switch {

@@ -148,7 +148,7 @@ def _estimator(model: Any, columns: Optional[list[str]], kinds: dict[str, bool])
             onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset=versions)
     except Exception as fault:
         raise Error(f"skl2onnx could not export the {type(model).__name__}: {_boosters.short(fault)}") from fault
-    return _boosters.logged(onnx).SerializeToString(), inputs
+    return onnx.SerializeToString(), inputs
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // Limits bound discovery. Beyond them whole nodes are treated as one: their
@@ -36,6 +37,8 @@ type dependencies struct {
 	// undefined are the tensors that may be NaN where their inputs are numbers, in graphs
 	// that tell NaN from numbers.
 	undefined map[*graph.Value]bool
+	// ranges are those of the targets of ensembles: see values.
+	ranges map[*tree.Ensemble][2][]float64
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }
@@ -71,6 +74,7 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 		sets:   newColumnSets(columns),
 		Rules:  make([]operator.Rule, len(g.Nodes)),
 		of:     map[*graph.Value]dependence{},
+		ranges: map[*tree.Ensemble][2][]float64{},
 	}
 	if columns*(8*d.sets.words+80) > l.SetBytes {
 		// Too many columns to tell apart: every element depends on all of them.
