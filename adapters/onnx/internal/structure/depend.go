@@ -34,6 +34,8 @@ type dependencies struct {
 	ways     map[[2]*graph.Value][]*graph.Node // between tensors: see between
 	// passesOver leaves out what a node reads; nil: nothing. See missing.
 	passesOver func(n *graph.Node, v *graph.Value) bool
+	// whole are the sets without passesOver.
+	whole map[*graph.Value]dependence
 	// undefined are the tensors that may be NaN where their inputs are numbers, in graphs
 	// that tell NaN from numbers.
 	undefined map[*graph.Value]bool
@@ -167,6 +169,10 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 		}
 		ids := make([]int32, v.Width())
 		for e := range ids {
+			if d.passesOver != nil && n.Key() == "Where" {
+				ids[e] = d.chosen(n, r, e)
+				continue
+			}
 			r.Each(o, e, func(k, ie int, w float64) {
 				if k == operator.Itself {
 					return
