@@ -26,6 +26,9 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 	if o.MaxOrder < 0 {
 		return nil, fmt.Errorf("onnx: MaxOrder %d is negative; 0 means the default, 3", o.MaxOrder)
 	}
+	if !(o.Clip >= 0 && o.Clip < 0.5) {
+		return nil, fmt.Errorf("onnx: Clip is %g: it is how far probabilities are kept from 0 and 1, less than 0.5; 0 means not at all", o.Clip)
+	}
 	columns, err := bind.fits(g)
 	if err != nil {
 		return nil, err
@@ -36,8 +39,11 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 			return nil, typed(err)
 		}
 	}
+	if split == g.g {
+		split = structure.Copy(g.g)
+	}
 	s := structure.Options{
-		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure,
+		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure, Clip: o.Clip,
 		Levels: func() (map[string][]string, error) {
 			labels, err := g.Labels()
 			if err != nil || labels == nil {
@@ -133,7 +139,7 @@ func describe(f *structure.Found) *Structure {
 	}
 	for _, p := range f.Predictors {
 		info := PredictorInfo{
-			Name: p.Name, Tensor: p.Tensor, Element: p.Element, Output: p.Output, Head: p.Head, HeadNodes: p.HeadNodes, Ordinal: (*OrdinalInfo)(p.Ordinal),
+			Name: p.Name, Tensor: p.Tensor, Element: p.Element, Output: p.Output, Head: p.Head, HeadNodes: p.HeadNodes, Ordinal: (*OrdinalInfo)(p.Ordinal), Probability: p.Probability, Classes: p.Classes,
 			Intercept: p.Intercept, Terms: []TermInfo{}, Deep: (*DeepInfo)(p.Deep), Reasons: p.Reasons,
 		}
 		for _, t := range p.Terms {

@@ -65,8 +65,8 @@ func TestExplainableBoostingMachines(t *testing.T) {
 }
 
 // predictors are the numbers of those that a machine's classes have. Of two classes
-// interpret has the second's scores; the first's are 0. Of a regression it has one, and
-// the file repeats its terms as outputs of their own.
+// interpret has the second's scores; the first's are 0. Of a regression it has one; the
+// terms that the file repeats as an output are no predictors.
 func (m *machine) predictors(all []string) []int {
 	switch classes := len(m.Intercept); {
 	case classes > 1:
@@ -74,5 +74,5 @@ func (m *machine) predictors(all []string) []int {
 	case slices.Contains(all, "probabilities2"):
 		return []int{slices.Index(all, "probabilities2")}
 	}
-	return []int{slices.Index(all, "prediction")}
+	return []int{slices.Index(all, "eta")}
 }

@@ -196,7 +196,7 @@ func TestClassifiers(t *testing.T) {
 		"sklearn/sgd":              {"eta", "sigmoid", "not repeated"},
 		"sklearn/logistic_text":    {"output_probability1 output_probability2 output_probability3", "softmax softmax softmax", `a column for each of "high", "low", "middle"`},
 		"sklearn/mlp_classifier":   {"output_probability1 output_probability2 output_probability3", "softmax softmax softmax", "ZipMap"},
-		"sklearn/one_vs_rest":      {"probabilities1 probabilities2 probabilities3", "  ", ""},
+		"sklearn/one_vs_rest":      {"probabilities1 probabilities2 probabilities3", "softmax softmax softmax", "their logarithms"},
 		"sklearn/columns_logistic": {"eta", "sigmoid", "ZipMap"},
 	} {
 		t.Run(name, func(t *testing.T) {

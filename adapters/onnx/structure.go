@@ -18,6 +18,11 @@ type Options struct {
 	Predictor []string
 	// NoStructure puts everything into the deep part.
 	NoStructure bool
+	// Clip is how far probabilities of classes are kept from 0 and 1 before their logarithms
+	// are taken, where the network ends in probabilities and not in a sigmoid or softmax; less
+	// than 0.5. 0: such that may be 0 and 1 are decomposed on the probability scale. An error
+	// where the network has no such probabilities.
+	Clip float64
 	// Decode rebuilds the terms that a file declares in its metadata (basis.Decode):
 	// where the graph bears them out on probe rows, they are the structured terms,
 	// with their penalties; where it does not, a note says so. A declaration that
@@ -71,11 +76,17 @@ type PredictorInfo struct {
 	Head      string   `json:"head"`    // peeled off; "" for none
 	HeadNodes []string `json:"head_nodes"`
 	// Ordinal is, of the head "ordinal", how the classes hang on the predictor.
-	Ordinal   *OrdinalInfo `json:"ordinal,omitempty"`
-	Intercept float64      `json:"intercept"`
-	Terms     []TermInfo   `json:"terms"`
-	Deep      *DeepInfo    `json:"deep"` // nil: the deep predictor is 0
-	Reasons   []string     `json:"reasons"`
+	Ordinal *OrdinalInfo `json:"ordinal,omitempty"`
+	// Probability says that the predictor is the probability of a class itself, since it may
+	// be 0 and 1, which have no logarithm: see Options.Clip.
+	Probability bool `json:"probability,omitempty"`
+	// Classes are the two classes of a network with one predictor, which is the log odds, or
+	// the Probability, of the second; nil: it has another meaning, or the file does not say.
+	Classes   []string   `json:"classes,omitempty"`
+	Intercept float64    `json:"intercept"`
+	Terms     []TermInfo `json:"terms"`
+	Deep      *DeepInfo  `json:"deep"` // nil: the deep predictor is 0
+	Reasons   []string   `json:"reasons"`
 }
 
 // OrdinalInfo is how probabilities of ordered classes hang on one predictor eta: with the

@@ -67,6 +67,8 @@ func networkInFlags(text string) string {
 		"Options.Deep", "--deep",
 		"Options.Learned", "--learned",
 		"Options.Predictor", "--predictor",
+		"Options.Clip", "--clip",
+		"onnx: Clip is", "--clip",
 	).Replace(text)
 }
 

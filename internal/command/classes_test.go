@@ -287,9 +287,9 @@ func TestResponseOfClasses(t *testing.T) {
 			t.Errorf("one class in all rows: %v", p)
 		}
 	}
-	// A network without names of classes takes their numbers, and says so of texts.
+	// The classes of a network that does not name them are called as inspect calls its predictors, and says so of texts.
 	o := call(t, "decompose", "--model", zoo("keras/classes"), "--data", rows, "--out", filepath.Join(dir, "keras"), "--input", kerasInput(t)+"=a,b,c,d", "--response", "class")
-	if o.status != exitFailed || !strings.Contains(o.err, `is none of the network's classes, which are ["0" "1" "2"]`) {
+	if o.status != exitFailed || !strings.Contains(o.err, `is none of the network's classes, which are ["Identity:01" "Identity:02" "Identity:03"]`) {
 		t.Errorf("status %d: %s", o.status, o.err)
 	}
 	done(t, "decompose", "--model", zoo("keras/classes"), "--data", rows, "--out", filepath.Join(dir, "keras"), "--input", kerasInput(t)+"=a,b,c,d", "--response", "number")
@@ -411,7 +411,7 @@ func TestManyClassesAndConstantOnes(t *testing.T) {
 	net(one, 1)
 	out := filepath.Join(dir, "result")
 	done(t, "decompose", "--model", many, "--data", rows, "--input", "x=a,b,c,d", "--out", out, "--response", "number", "--weights", "w", "--formula", "~ s(a, k=5) + s(b, k=5)")
-	if p := document(t, out)["predictors"].([]any); len(p) != 40 || p[39].(map[string]any)["name"] != "39" {
+	if p := document(t, out)["predictors"].([]any); len(p) != 40 || p[39].(map[string]any)["name"] != "y40" {
 		t.Errorf("%d predictors", len(p))
 	}
 	o := call(t, "decompose", "--model", one, "--data", rows, "--input", "x=a,b,c,d", "--out", filepath.Join(dir, "bad"), "--formula", "~ a")

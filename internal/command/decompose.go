@@ -21,7 +21,6 @@ type decomposeFlags struct {
 	models            []string
 	predictions       []string
 	link              string
-	clip              float64
 	membersFrom       string
 	out, log          string
 	inputs, formulas  []string
@@ -103,7 +102,6 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
 	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
 	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
-	f.Float64Var(&d.clip, "clip", 0, "move --predictions that are probabilities into [`EPS`, 1 - EPS], since 0 and 1 have no logit")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")

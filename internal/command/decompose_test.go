@@ -33,7 +33,7 @@ func TestDecomposeGolden(t *testing.T) {
 		"blackbox":         {columns: "intercept x0 x1 x2 x3 unstructured eta"},
 		"residual":         {[]string{"--formula", `~ x0 + s(x1, bs="ps", k=6)`}, "intercept x0 s(x1) unstructured eta"},
 		"sigmoid":          {[]string{"--formula", `~ s(x1, bs="cr", k=5)`}, "intercept s(x1) unstructured eta"},
-		"softmax":          {[]string{"--formula", "~ x0", "--formula", "`2` = ~ x1"}, "0.intercept 0.x0 0.unstructured 0.eta 1.intercept 1.x0 1.unstructured 1.eta 2.intercept 2.x0 2.x1 2.unstructured 2.eta"},
+		"softmax":          {[]string{"--formula", "~ x0", "--formula", "y3 = ~ x1"}, "y1.intercept y1.x0 y1.unstructured y1.eta y2.intercept y2.x0 y2.unstructured y2.eta y3.intercept y3.x0 y3.x1 y3.unstructured y3.eta"},
 		"two_heads":        {columns: "mu.intercept mu.x0 mu.x1 mu.x2 mu.x3 mu.f(x0) mu.unstructured mu.eta sigma.intercept sigma.x1 sigma.f(x0) sigma.unstructured sigma.eta"},
 		"two_heads_joined": {columns: "y1.intercept y1.x0 y1.x1 y1.x2 y1.x3 y1.f(x0) y1.unstructured y1.eta y2.intercept y2.x1 y2.f(x0) y2.unstructured y2.eta"},
 	}

@@ -22,8 +22,8 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	switch {
 	case len(d.predictions) > 0 && len(d.models) > 0:
 		fault("--model and --predictions: give the network's file, or the columns that hold what the model predicts")
-	case len(d.predictions) == 0 && (d.link != "" || d.clip != 0):
-		fault("--link and --clip are for --predictions")
+	case len(d.predictions) == 0 && d.link != "":
+		fault("--link is for --predictions")
 	case len(d.predictions) == 0 && (len(d.models) == 0 || slices.Contains(d.models, "")):
 		fault("--model is missing: name an ONNX file; of a model of any other kind, columns of the data with its predictions: --predictions COLUMN")
 	}

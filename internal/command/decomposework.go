@@ -152,7 +152,7 @@ func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
 	var out []*wiring.Network
 	var faults []error
 	for _, columns := range d.predictions {
-		n, err := wiring.Predicted(wiring.Predictions{Columns: strings.Split(columns, ","), Link: d.link, Clip: d.clip})
+		n, err := wiring.Predicted(wiring.Predictions{Columns: strings.Split(columns, ","), Link: d.link, Clip: d.network.clip})
 		faults = append(faults, err)
 		out = append(out, n)
 	}

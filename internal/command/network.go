@@ -17,6 +17,7 @@ type networkFlags struct {
 	learned     []string
 	predictor   []string
 	noStructure bool
+	clip        float64
 	maxMemory   string
 	precision   string
 	vectors     bool // no products on matrix units: the plan's machine has none
@@ -27,11 +28,12 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.deep, "deep", nil, "`NAME` of a term, node or tensor that belongs to the deep part (repeatable)")
 	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
 	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
+	f.Float64Var(&n.clip, "clip", 0, "keep probabilities `EPS` away from 0 and 1 and take log odds: those of classes, as of a forest, or --predictions")
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
 }
 
 func (n *networkFlags) options() *onnx.Options {
-	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Decode: basis.Decode}
+	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Clip: n.clip, Decode: basis.Decode}
 }
 
 // addPrecision defines --precision.

@@ -145,7 +145,7 @@ func TestPredictionsFaults(t *testing.T) {
 		`column "g" holds text`:                        {"--predictions", "g", "--formula", "~ x0"},
 		"is named twice, or has no name":               {"--predictions", "p,p", "--formula", formula},
 		"give the network's file, or the columns":      {"--predictions", "p", "--model", "net.onnx", "--formula", formula},
-		"--link and --clip are for --predictions":      {"--model", "net.onnx", "--link", "log"},
+		"--link is for --predictions":                  {"--model", "net.onnx", "--link", "log"},
 		"is not known; there are":                      {"--predictions", "p", "--link", "probit", "--formula", formula},
 		"no ONNX file to which the parts could be":     {"--predictions", "p", "--export-onnx", "--formula", formula},
 		`nothing says how "y" hangs on the 2 predicto`: {"--predictions", "p,q", "--formula", formula},

@@ -59,7 +59,8 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	if err != nil {
 		return "", err
 	}
-	several := len(s.Predictors) > 1 && declared == nil
+	classes := len(s.Softmaxes) == 1 && len(s.Softmaxes[0].Predictors) == len(s.Predictors)
+	several := len(s.Predictors) > 1 && declared == nil && !classes
 	switch {
 	case several && terms == "": // whatever they are predictors of
 	case several:
@@ -75,7 +76,7 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	for _, p := range s.Predictors {
 		heads = append(heads, p.Head)
 	}
-	if f := family.Suggested(heads); declared == nil && f != "gaussian" {
+	if f := family.Suggested(heads); declared == nil && !several && !classes && f != "gaussian" {
 		words = append(words, "--family", f)
 	}
 	return strings.Join(append(words, "--out", "result"), " "), nil

@@ -49,7 +49,16 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 	case len(heads) == 0:
 		return nil, nil
 	}
-	return &ClassesReference{heads, q.Class}, nil
+	return &ClassesReference{heads, called(q.Class, heads)}, nil
+}
+
+// called is the name of a class that is given as its number from 0, where no class is called so.
+func called(class string, heads []ClassHead) string {
+	k, err := strconv.Atoi(class)
+	if err != nil || len(heads) == 0 || k < 0 || k >= len(heads[0].Classes) || slices.ContainsFunc(heads, func(h ClassHead) bool { return slices.Contains(h.Classes, class) }) {
+		return class
+	}
+	return heads[0].Classes[k]
 }
 
 // softmaxes are the heads that the graph shows.
@@ -73,7 +82,7 @@ func allPlain(m *onnx.Model) bool {
 }
 
 // labelsOf are the names of classes: what the file was trained on, or its classifiers say,
-// or else their numbers.
+// or else those of the predictors.
 func labelsOf(m *onnx.Model, predictors, own []string) ([]string, error) {
 	texts, err := m.Graph().Labels()
 	if err != nil {
@@ -85,7 +94,7 @@ func labelsOf(m *onnx.Model, predictors, own []string) ([]string, error) {
 	case own != nil:
 		return own, nil
 	}
-	return numbered(len(predictors)), nil
+	return predictors, nil
 }
 
 // numbered are the numbers 0 to n-1 as names.
@@ -163,9 +172,33 @@ func (ref *Reference) againstClass(f family.Family) (family.Family, error) {
 	return family.NewCategorical(len(h.Classes), reference)
 }
 
+// twoClasses are the classes of a network with one predictor, the second's; nil if there are none.
+func (s *subject) twoClasses() []string {
+	if s.graphs == nil {
+		return nil
+	}
+	if all := s.graph().Structure().Predictors; len(all) == 1 {
+		return all[0].Classes
+	}
+	return nil
+}
+
+// checkProbabilities refuses families whose predictor is on another scale than probabilities
+// that are decomposed as they are: that of one class is the mean of a gaussian alone.
+func (s *subject) checkProbabilities(name string) error {
+	if s.graphs == nil {
+		return nil
+	}
+	all := s.graph().Structure().Predictors
+	if name == (family.Gaussian{}).Name() && len(all) == 1 || !slices.ContainsFunc(all, func(p onnx.PredictorInfo) bool { return p.Probability }) {
+		return nil
+	}
+	return fmt.Errorf("the predictors are probabilities of classes that may be 0 and 1, not log odds: set Options.Clip to decompose the log odds of probabilities that are kept away from 0 and 1, or decompose without a response")
+}
+
 // readClasses shows the response as numbers of the classes, if there are some.
-func (q *Request) readClasses(ref *Reference) error {
-	o := q.Options
+func (q *Request) readClasses(s *subject) error {
+	o, ref := q.Options, &s.reference
 	if o.Response == "" {
 		return nil
 	}
@@ -176,6 +209,10 @@ func (q *Request) readClasses(ref *Reference) error {
 		if traits.Binary && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
 			names = []string{names[1], names[0]}
 		}
+		q.Rows = classNumbers(q.Rows, o.Response, names)
+		return nil
+	}
+	if names := s.twoClasses(); names != nil && (!column.Numeric || !slices.Equal(names, numbered(2))) {
 		q.Rows = classNumbers(q.Rows, o.Response, names)
 		return nil
 	}

@@ -113,7 +113,6 @@ type Reference struct {
 
 	Predictions []string `json:"predictions,omitempty"` // of Columns: those of the one model, see Predictions
 	Link        string   `json:"link,omitempty"`
-	Clip        float64  `json:"clip,omitempty"`
 
 	Path   string              `json:"path"`
 	SHA256 string              `json:"sha256"`
@@ -128,6 +127,7 @@ type Reference struct {
 	Learned     []string          `json:"learned,omitempty"`
 	Predictor   []string          `json:"predictor,omitempty"`
 	NoStructure bool              `json:"no_structure,omitempty"`
+	Clip        float64           `json:"clip,omitempty"`      // onnx.Options.Clip, or that of Predictions
 	Precision   string            `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
 	Classes *ClassesReference `json:"classes,omitempty"`

@@ -50,7 +50,7 @@ func (q *Request) orderedLevels(ctx context.Context, m *onnx.Model, own *onnx.Or
 		return nil, optionError("response", err)
 	}
 	column, _ := q.Rows.Schema().Lookup(response)
-	names, err := labelsOf(m, make([]string, k), own.Labels)
+	names, err := labelsOf(m, numbered(k), own.Labels)
 	if err != nil {
 		return nil, err
 	}

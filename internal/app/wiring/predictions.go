@@ -326,6 +326,6 @@ func (ref *Reference) openedPredictions(columns []string, path, precision string
 		return nil, err
 	}
 	own := *ref
-	own.Inputs, own.NoStructure = map[string][]string{onnx.PredictionsInput: columns}, true
+	own.Inputs, own.NoStructure, own.Clip = map[string][]string{onnx.PredictionsInput: columns}, true, 0
 	return own.opened(n, precision)
 }

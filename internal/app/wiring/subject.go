@@ -32,7 +32,9 @@ func (q *Request) open() (*subject, error) {
 		return nil, err
 	}
 	open := *q.Open
-	open.NoStructure = open.NoStructure || q.Network.Predictions != nil
+	if q.Network.Predictions != nil {
+		open.NoStructure, open.Clip = true, 0 // the network has it
+	}
 	engine := q.Network.engine(q.Precision)
 	engine.NoMatrixUnits = q.NoMatrixUnits
 	open.Decode, open.Engine = basis.Decode, engine
@@ -140,7 +142,7 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	ref := Reference{
 		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
-		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure,
+		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure, Clip: q.Open.Clip,
 	}
 	if q.Precision == onnx.Single {
 		ref.Precision = Single

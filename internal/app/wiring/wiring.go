@@ -128,14 +128,14 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.checkLabels(s.models[0], &s.reference); err != nil {
 		return nil, err
 	}
-	if o.Family, err = q.family(&s.reference, s.heads, trainedFor); err != nil {
+	if o.Family, err = q.family(s, trainedFor); err != nil {
 		return nil, err
 	}
 	thresholdsNote, err := q.ownThresholds(ctx, s.graphs)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.readClasses(&s.reference); err != nil {
+	if err := q.readClasses(s); err != nil {
 		return nil, err
 	}
 	s.reference.Rounded = ownColumns(s.entered(), formulas, o)
@@ -205,13 +205,17 @@ func (q *Request) trainedFor() (name, event string, err error) {
 }
 
 // family finds the family of the response; nil without a response.
-func (q *Request) family(ref *Reference, heads []string, trainedFor string) (family.Family, error) {
+func (q *Request) family(s *subject, trainedFor string) (family.Family, error) {
 	if q.Options.Response == "" {
 		return nil, nil
 	}
+	ref, heads := &s.reference, s.heads
 	name, asked := cmp.Or(q.Family, trainedFor), true
 	if name == "" {
 		name, asked = family.Suggested(heads), false
+	}
+	if err := s.checkProbabilities(name); err != nil {
+		return nil, optionError("family "+name, err)
 	}
 	f, err := family.Parse(name, heads)
 	columns := q.Network != nil && q.Network.Predictions != nil && ref.Classes == nil

@@ -53,35 +53,6 @@ def _probabilities(content: bytes) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def logged(model: Any) -> Any:
-    """An exported model whose last step multiplies an exponential by a constant c > 0, as onnxmltools
-    writes XGBoost's count:poisson, reg:gamma and reg:tweedie, as exp(trees + log c): what enters
-    the exponential is the logarithm of the mean then. Others as they are. Changes the model.
-    """
-    graph = model.graph
-    made = {name: node for node in graph.node for name in node.output}
-    last = made.get(graph.output[0].name)
-    constants = {c.name: c for c in graph.initializer}
-    if last is None or last.op_type != "Mul":
-        return model
-    factor = next((constants[name] for name in last.input if name in constants), None)
-    exp = next((made[name] for name in last.input if name in made), None)
-    if factor is None or exp is None or exp.op_type != "Exp" or sum(factor.name in node.input for node in graph.node) > 1:
-        return model
-    import numpy
-    import onnx.numpy_helper as values
-
-    c = values.to_array(factor)
-    if not (c > 0).all():
-        return model
-    factor.CopyFrom(values.from_array(numpy.log(c), factor.name))
-    last.op_type, exp.op_type = "Exp", "Add"
-    exp.input.append(factor.name)
-    del last.input[:]
-    last.input.append(exp.output[0])
-    return model
-
-
 def short(fault: Exception) -> str:
     """An exporter's message, which may hold a whole model, or the stack of a library: its first words."""
     text = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
@@ -147,4 +118,4 @@ def booster(model: Any, names: list[str]) -> Exported:
         onnx = convert(model, initial_types=[("X", FloatTensorType([None, len(names)]))])
     except Exception as fault:
         raise Error(f"onnxmltools could not export the booster: {short(fault)}") from fault
-    return logged(onnx).SerializeToString(), {"X": names}
+    return onnx.SerializeToString(), {"X": names}

@@ -187,7 +187,6 @@ def _estimator(
         raise Error(f"skl2onnx could not export the {type(model).__name__}: {_boosters.short(fault)}") from fault
     if options is not None and len(onnx.graph.output) == 2:
         del onnx.graph.output[0]  # the label, which the probabilities say
-    onnx = _boosters.logged(onnx)
     if levels:
         _predictions.tell(onnx, levels=levels)
     if not _takes_columns(model):

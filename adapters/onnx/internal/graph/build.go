@@ -270,9 +270,6 @@ func (b *builder) graph(nodes []*Node, declared []*onnxpb.ValueInfoProto) (*Grap
 		}
 	}
 	for i, v := range b.outs {
-		if v.Type == 0 {
-			return nil, fmt.Errorf("onnx: graph output %q is not computed at inference", v.Name)
-		}
 		add(v)
 		if want := declared[i].GetType().GetTensorType(); want != nil && want.ElemType != 0 {
 			if t, err := TypeOf(want.ElemType); err == nil && t != v.Type {

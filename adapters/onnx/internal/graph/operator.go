@@ -60,6 +60,9 @@ func operatorKey(domain, name string) string {
 type Operators interface {
 	// Find is the operator of that key, nil if there is none.
 	Find(key string) *Operator
+	// Jumps reports whether a small change of an operand may change the output of that
+	// operator by much.
+	Jumps(key string) bool
 	// Evaluate computes the constants of n's outputs, whose memory is there, from those
 	// of its inputs.
 	Evaluate(n *Node) error

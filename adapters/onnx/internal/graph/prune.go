@@ -57,6 +57,12 @@ func (c *checker) prune() error {
 				c.first = c.refused[out]
 			}
 		}
+		if c.refused[out] == nil && v.Type == 0 && v.Const == nil && c.sizes[v].D == nil {
+			c.refused[out] = fmt.Errorf("onnx: graph output %q is not computed at inference", out.Name)
+			if c.first == nil {
+				c.first = c.refused[out]
+			}
+		}
 		if c.refused[out] == nil && v.Type.Floating() && v.BatchAxis() >= 0 {
 			remain++
 		}

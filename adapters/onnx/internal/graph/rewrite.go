@@ -14,7 +14,7 @@ type Rewrite struct {
 
 // NewRewrite begins one of g, without its nodes. g is not changed.
 func NewRewrite(g *Graph, ops Operators) *Rewrite {
-	r := &Rewrite{&Graph{Values: map[string]*Value{}, Texts: g.Texts, Refused: g.Refused, Notes: g.Notes, ClassLabels: g.ClassLabels, metadata: g.metadata}, ops, map[*Value]*Value{}}
+	r := &Rewrite{&Graph{Values: map[string]*Value{}, Texts: g.Texts, Refused: g.Refused, Notes: g.Notes, ClassLabels: g.ClassLabels, Origin: g.Origin, Parts: g.Parts, metadata: g.metadata}, ops, map[*Value]*Value{}}
 	r.g.Inputs = r.Values(g.Inputs)
 	return r
 }

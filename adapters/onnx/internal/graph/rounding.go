@@ -19,8 +19,10 @@ func (n *Node) Rounds() bool {
 // to one narrower type, then at the door, so that the network stays linear in what
 // enters it. Else each such Cast rounds; discovery takes it for the function it is.
 //
-// A Cast of numbers that the network has computed rounds nothing: arithmetic is done
-// in the engine's precision throughout, and nodes that jump round for themselves.
+// A Cast of floating numbers that the network has computed rounds, too, to the types of 16
+// bits always, to float where something behind it jumps: elsewhere its rounding is no more
+// than that of the file's own arithmetic, which is done in the engine's precision
+// throughout, and would hide what is linear. Nodes that jump round for themselves.
 func (g *Graph) settleRounding(ops Operators) {
 	readers := map[*Value][]*Node{}
 	for _, n := range g.Nodes {
@@ -45,6 +47,53 @@ func (g *Graph) settleRounding(ops Operators) {
 			n.Resolved.(*Conversion).Rounds = n.Inputs[0].Type.Floating() || n.Outputs[0].Type.Bits() == 16
 		}
 	}
+	g.roundComputed(ops)
+}
+
+// roundComputed lets the Casts round whose numbers were not rounded so at the door.
+func (g *Graph) roundComputed(ops Operators) {
+	jump := g.leadToJumps(ops)
+	atDoor := map[*Value]DType{}
+	for _, v := range g.Inputs {
+		if v.roundedTo != 0 {
+			atDoor[v] = v.roundedTo
+		}
+	}
+	for _, n := range g.Nodes {
+		if c, ok := n.Resolved.(*Conversion); ok && n.Domain == "" && n.Outputs[0] != nil {
+			from, to := n.Inputs[0].Type, n.Outputs[0].Type
+			c.Rounds = c.Rounds || Narrows(from, to) && (to.Bits() == 16 || from.Floating() && jump[n.Outputs[0]]) && atDoor[n.Inputs[0]] != to
+		}
+		t, ok := DType(0), true
+		for _, v := range n.Inputs {
+			if v != nil && v.Const == nil && moves(ops.Find(n.Key()), n, v) {
+				ok = ok && atDoor[v] != 0 && (t == 0 || atDoor[v] == t)
+				t = atDoor[v]
+			}
+		}
+		for _, v := range n.Outputs {
+			if v != nil && ok && t != 0 {
+				atDoor[v] = t
+			}
+		}
+	}
+}
+
+// leadToJumps are the tensors behind which a node jumps (Operators.Jumps); a Cast between
+// floating types is none.
+func (g *Graph) leadToJumps(ops Operators) map[*Value]bool {
+	leads := map[*Value]bool{}
+	for _, n := range slices.Backward(g.Nodes) {
+		jumps := ops.Jumps(n.Key()) && !(converts(n) && n.Outputs[0] != nil && n.Outputs[0].Type.Floating())
+		if jumps || slices.ContainsFunc(n.Outputs, func(v *Value) bool { return v != nil && leads[v] }) {
+			for _, v := range n.Inputs {
+				if v != nil {
+					leads[v] = true
+				}
+			}
+		}
+	}
+	return leads
 }
 
 // firstReaders follows an input's numbers through nodes that only move them, and lists

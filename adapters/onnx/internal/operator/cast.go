@@ -7,9 +7,7 @@ import (
 	"github.com/pho-go/pho/internal/base/kernel"
 )
 
-// castOps convert between types. Numbers that entered the network are rounded to the
-// narrower of two floating types; what it has computed keeps the engine's precision,
-// whatever the declared type: no noise is added on purpose.
+// castOps convert between types, and round to the narrower of two floating types.
 func castOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Cast", Texts: true, Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},

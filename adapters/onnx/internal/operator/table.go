@@ -139,6 +139,12 @@ func (t Table[T]) Find(key string) *graph.Operator {
 	return nil
 }
 
+// Jumps is that of the operator's entry.
+func (t Table[T]) Jumps(key string) bool {
+	e := t[key]
+	return e != nil && e.Jumps
+}
+
 // Keys lists the operators in alphabetical order.
 func (t Table[T]) Keys() []string { return slices.Sorted(maps.Keys(t)) }
 

@@ -13,10 +13,27 @@ import (
 // renormalised is the element that el is, after a division by the sum of all that
 // changes nothing: they sum to one already.
 func (d *dependencies) renormalised(n *graph.Node, el Element) (Element, bool) {
-	if n.Key() != "ai.onnx.ml.Normalizer" || n.Attrs["norm"].String != "L1" || !d.sumsToOne(n.Inputs[0]) {
+	normalises := n.Key() == "ai.onnx.ml.Normalizer" && n.Attrs["norm"].String == "L1" || n.Key() == "Div" && dividesBySum(n)
+	if !normalises || !d.sumsToOne(n.Inputs[0]) {
 		return Element{}, false
 	}
 	return Element{n.Inputs[0], el.Index}, true
+}
+
+// dividesBySum: x / sum |x|, or x / sum x.
+func dividesBySum(n *graph.Node) bool {
+	x := moved(n.Inputs[0])
+	if sum, _ := reduction(n.Inputs[1], "ReduceL1"); sum == x {
+		return true
+	}
+	sum, _ := reduction(n.Inputs[1], "ReduceSum")
+	if sum == nil {
+		return false
+	}
+	if abs := by(sum, "Abs"); abs != nil {
+		sum = moved(abs.Inputs[0])
+	}
+	return sum == x
 }
 
 // sumsToOne: a row of v are the probabilities of a softmax, or those of two classes by a

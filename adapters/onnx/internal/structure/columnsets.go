@@ -86,6 +86,18 @@ func (s *columnSets) union(a, b int32) int32 {
 	return id
 }
 
+// minus returns the columns of a that are not in b.
+func (s *columnSets) minus(a, b int32) int32 {
+	if a == 0 || b == 0 {
+		return a
+	}
+	set := make([]uint64, s.words)
+	for i := range set {
+		set[i] = s.sets[a][i] &^ s.sets[b][i]
+	}
+	return s.intern(set)
+}
+
 // size is the number of columns in the set.
 func (s *columnSets) size(id int32) int {
 	n := 0

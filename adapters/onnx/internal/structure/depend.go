@@ -5,6 +5,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // Limits bound discovery. Beyond them whole nodes are treated as one: their
@@ -33,9 +34,13 @@ type dependencies struct {
 	ways     map[[2]*graph.Value][]*graph.Node // between tensors: see between
 	// passesOver leaves out what a node reads; nil: nothing. See missing.
 	passesOver func(n *graph.Node, v *graph.Value) bool
+	// whole are the sets without passesOver.
+	whole map[*graph.Value]dependence
 	// undefined are the tensors that may be NaN where their inputs are numbers, in graphs
 	// that tell NaN from numbers.
 	undefined map[*graph.Value]bool
+	// ranges are those of the targets of ensembles: see values.
+	ranges map[*tree.Ensemble][2][]float64
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }
@@ -71,6 +76,7 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 		sets:   newColumnSets(columns),
 		Rules:  make([]operator.Rule, len(g.Nodes)),
 		of:     map[*graph.Value]dependence{},
+		ranges: map[*tree.Ensemble][2][]float64{},
 	}
 	if columns*(8*d.sets.words+80) > l.SetBytes {
 		// Too many columns to tell apart: every element depends on all of them.
@@ -163,6 +169,10 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 		}
 		ids := make([]int32, v.Width())
 		for e := range ids {
+			if d.passesOver != nil && n.Key() == "Where" {
+				ids[e] = d.chosen(n, r, e)
+				continue
+			}
 			r.Each(o, e, func(k, ie int, w float64) {
 				if k == operator.Itself {
 					return

@@ -17,6 +17,7 @@ type Options struct {
 	MaxOrder                 int // 0: 3
 	Deep, Learned, Predictor []string
 	NoStructure              bool
+	Clip                     float64 // how far probabilities of classes are kept from 0 and 1; 0: not
 	// Declared reads what the file declares of terms, Levels the texts of its columns;
 	// nil results: nothing.
 	Declared func() (*Declared, error)
@@ -96,11 +97,17 @@ func (d *discovery) findPredictors() error {
 	if err := d.chosenOrOutputs(); err != nil {
 		return err
 	}
+	if len(d.o.Predictor) == 0 {
+		if err := d.readProbabilities(); err != nil {
+			return err
+		}
+	}
 	d.dropComplements()
 	d.completeSoftmaxes()
 	d.unrollPredictors()
 	if len(d.o.Predictor) == 0 {
 		d.dropOpposites()
+		d.dropAddends()
 	}
 	if len(d.found) == 0 {
 		return fmt.Errorf("onnx: no output of the network is a tensor of floating type that depends on its inputs; choose tensors with Options.Predictor")
@@ -134,7 +141,9 @@ func (d *discovery) chosenOrOutputs() error {
 			if v.Width() > maxPredictors {
 				return &OptionError{"Predictor", name, fmt.Sprintf(" holds %d numbers a row, more than %d predictors", v.Width(), maxPredictors)}
 			}
-			d.addPredictors(v, false)
+			if err := d.addPredictors(v, false); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -154,7 +163,9 @@ func (d *discovery) chosenOrOutputs() error {
 		case v.Width() > maxPredictors:
 			return fmt.Errorf("onnx: output %q holds %d numbers a row, more than %d predictors; choose tensors with Options.Predictor", v.Name, v.Width(), maxPredictors)
 		default:
-			d.addPredictors(v, true)
+			if err := d.addPredictors(v, true); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -181,14 +192,23 @@ func (d *discovery) outputNames() []string {
 	return names
 }
 
-func (d *discovery) addPredictors(v *graph.Value, peel bool) {
+func (d *discovery) addPredictors(v *graph.Value, peel bool) (err error) {
 	width := v.Width()
+	var mean *graph.Value
+	if peel {
+		if mean, err = d.scaled(v); err != nil {
+			return err
+		}
+	}
 	for e := range width {
 		p := candidate{eta: Element{v, e}, whole: Element{v, e}, name: v.Name, output: v.Name}
 		if width > 1 {
 			p.name = fmt.Sprintf("%s%d", v.Name, e+1)
 		}
-		if peel {
+		switch {
+		case mean != nil:
+			p.eta, p.head, p.passed = Element{mean, e}, "exp", d.dep.between(p.whole, Element{mean.Producer.Inputs[0], e})
+		case peel:
 			p.eta, p.head, p.passed = d.dep.peel(p.eta)
 		}
 		if of := d.ofOrdinal(p); of != "" {
@@ -211,6 +231,7 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 		}
 		d.found = append(d.found, p)
 	}
+	return nil
 }
 
 // isAgain reports whether p and q are the same predictor. A complement, which several nodes
@@ -235,6 +256,26 @@ func (d *discovery) dropComplements() {
 
 func (d *discovery) noteComplement(output, of string) {
 	d.note("output %q is 1 - output %q and not repeated", output, of)
+}
+
+// dropAddends leaves out an output of several numbers that an earlier output adds up to its
+// predictor, as explanations of a prediction are: they are parts of it, and no predictors.
+func (d *discovery) dropAddends() {
+	for i := 0; i < len(d.found); i++ {
+		p := d.found[i]
+		v := p.whole.Value
+		if p.head != "" || v.Width() < 2 {
+			continue
+		}
+		reads := func(n *graph.Node) bool { return slices.Contains(n.Inputs, v) }
+		of := slices.IndexFunc(d.found[:i], func(q candidate) bool { return q.output != p.output && slices.ContainsFunc(q.u.path, reads) })
+		if of < 0 {
+			continue
+		}
+		d.note("output %q holds addends of output %q and is not decomposed", p.output, d.found[of].output)
+		d.found = slices.DeleteFunc(d.found, func(q candidate) bool { return q.output == p.output })
+		i--
+	}
 }
 
 func (d *discovery) unrollPredictors() {

@@ -15,7 +15,9 @@ type candidate struct {
 	head   string
 	passed []*graph.Node
 	group  []Element // of the softmax: see normalisedWith
-	u      unrolled
+	// probability: eta is the probability of a class, which may be 0 and 1.
+	probability bool
+	u           unrolled
 	// ordinal is what a predictor with the head ordinal needs besides.
 	ordinal *Ordinal
 }

@@ -34,17 +34,19 @@ type Input struct {
 
 // Predictor describes an additive predictor: intercept + terms + deep part.
 type Predictor struct {
-	Name      string
-	Tensor    string
-	Element   int
-	Output    string
-	Head      string
-	HeadNodes []string
-	Ordinal   *Ordinal // of the head ordinal, else nil
-	Intercept float64
-	Terms     []Term
-	Deep      *Deep
-	Reasons   []string
+	Name        string
+	Tensor      string
+	Element     int
+	Output      string
+	Head        string
+	HeadNodes   []string
+	Ordinal     *Ordinal // of the head ordinal, else nil
+	Probability bool
+	Classes     []string
+	Intercept   float64
+	Terms       []Term
+	Deep        *Deep
+	Reasons     []string
 }
 
 // Term describes a structured term.

@@ -6,13 +6,15 @@ import (
 )
 
 // missing marks the columns that may have no value, NaN: each way from them to a
-// predictor leads through a node that has a value for it (an imputer, a choice by IsNaN,
-// a tree), so that every predictor has one, too, whatever other nodes make of NaN.
+// predictor leads through a node that has a value for it (an imputer, a tree, a comparison,
+// which is false) or through a choice by what such nodes say of the column, whatever other
+// nodes make of NaN. Whether a choice takes the other branch, a row shows: a predictor that
+// is NaN is an error there.
 func (d *discovery) missing() ([]bool, error) {
 	may := make([]bool, len(d.s.Columns))
 	takes := func(n *graph.Node, v *graph.Value) bool {
 		e := d.dep.table.Of(n)
-		return e != nil && e.Missing != nil && v.Const == nil && e.Missing(n, v)
+		return e != nil && v.Const == nil && (e.Missing != nil && e.Missing(n, v) || compares(n))
 	}
 	some := false
 	for _, n := range d.g.Nodes {
@@ -37,11 +39,37 @@ func (d *discovery) missing() ([]bool, error) {
 	return may, nil
 }
 
+// compares: of NaN it says what it says of no number.
+func compares(n *graph.Node) bool {
+	switch n.Key() {
+	case "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "IsInf":
+		return true
+	}
+	return false
+}
+
+// chosen are the columns that element e of a Where has no value without: those of the chosen
+// numbers, but for those that the condition knows to be missing, and what the condition needs.
+func (d *dependencies) chosen(n *graph.Node, r operator.Rule, e int) int32 {
+	numbers, needs, knows := int32(0), int32(0), int32(0)
+	r.Each(0, e, func(k, ie int, _ float64) {
+		switch {
+		case k == operator.Itself || n.Inputs[k].Const != nil:
+		case k > 0:
+			numbers = d.sets.union(numbers, d.reads(n, n.Inputs[k]).at(ie))
+		default:
+			needs = d.of[n.Inputs[0]].at(ie)
+			knows = d.sets.minus(d.whole[n.Inputs[0]].at(ie), needs)
+		}
+	})
+	return d.sets.union(d.sets.minus(numbers, knows), needs)
+}
+
 // again walks the graph once more, passing over what passesOver says.
 func (d *dependencies) again(passesOver func(n *graph.Node, v *graph.Value) bool) (*dependencies, error) {
 	own := &dependencies{
 		graph: d.graph, table: d.table, limits: d.limits, sets: d.sets, Rules: make([]operator.Rule, len(d.Rules)),
-		of: map[*graph.Value]dependence{}, passesOver: passesOver, undefined: d.undefined,
+		of: map[*graph.Value]dependence{}, passesOver: passesOver, undefined: d.undefined, whole: d.of,
 	}
 	for _, v := range d.graph.Inputs {
 		own.of[v] = d.of[v]

@@ -151,7 +151,15 @@ func (d *discovery) hintInside(k int) {
 	if n == nil || d.treesOf(d.s.Parts[k].Deep) > 0 {
 		return // trees read no response
 	}
-	if said := d.oneVersusRest(n, d.s.Parts[k].Deep[0]); said != "" {
+	el := d.s.Parts[k].Deep[0]
+	if n.Op == "Log" && !el.Value.InFile() { // of a probability
+		el = Element{n.Inputs[0], el.Index}
+		if n = el.Value.Producer; n.Op == "Clip" && !el.Value.InFile() {
+			el = Element{n.Inputs[0], el.Index}
+			n = el.Value.Producer
+		}
+	}
+	if said := d.oneVersusRest(n, el); said != "" {
 		info.Reasons = append(info.Reasons, said)
 		return
 	}

@@ -140,9 +140,9 @@ func moved(v *graph.Value) *graph.Value {
 // expanded or not.
 func reduction(v *graph.Value, op string) (of *graph.Value, axes []bool) {
 	shape := v.Shape
-	for _, step := range []string{"Expand", "Unsqueeze"} {
+	for _, step := range []string{"Expand", "Unsqueeze", "Reshape"} {
 		if n := by(v, step); n != nil {
-			if v = n.Inputs[0]; step == "Unsqueeze" {
+			if v = n.Inputs[0]; step != "Expand" {
 				shape = n.Outputs[0].Shape
 			} else {
 				shape = v.Shape

@@ -3,6 +3,7 @@ package structure
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
@@ -115,18 +116,39 @@ func (d *discovery) softmaxes() (all []Softmax) {
 	return all
 }
 
-// labels are the texts of n classes: what the file's only list of that length says.
+// twoClasses are the texts of the two classes whose log odds, or the probability of the
+// second of which, p is.
+func (d *discovery) twoClasses(p candidate) []string {
+	if len(d.found) != 1 || p.head != "sigmoid" && !p.probability {
+		return nil
+	}
+	return d.labels(2)
+}
+
+// labels are the texts of n classes: what the file's only list of that length says, apart
+// from the numbers from 0, as parts of an ensemble number their classes.
 func (d *discovery) labels(n int) []string {
 	var found []string
 	for _, list := range d.g.ClassLabels {
 		unique := slices.Compact(slices.Sorted(slices.Values(list)))
 		switch {
 		case len(list) != n || len(unique) != n:
-		case found != nil:
+		case found != nil && isNumbered(list):
+		case found != nil && !isNumbered(found):
 			return nil
 		default:
 			found = list
 		}
 	}
 	return slices.Clone(found)
+}
+
+// isNumbered reports whether texts are the numbers from 0.
+func isNumbered(list []string) bool {
+	for i, text := range list {
+		if text != strconv.Itoa(i) {
+			return false
+		}
+	}
+	return true
 }

@@ -60,6 +60,15 @@ func SplitTrees(g *graph.Graph, bound [][]string, maxOrder int, l Limits) (*grap
 	return s.Graph(g.Outputs), nil
 }
 
+// Copy is a graph of the same nodes, to which Discover may add some.
+func Copy(g *graph.Graph) *graph.Graph {
+	r := graph.NewRewrite(g, operator.New[float64]())
+	for _, n := range g.Nodes {
+		r.Keep(n, n.Outputs)
+	}
+	return r.Graph(g.Outputs)
+}
+
 // treeSplitter rewrites a graph.
 type treeSplitter struct {
 	*graph.Rewrite

@@ -97,3 +97,32 @@ func (e *Ensemble) AddConstant(dst []float64) {
 		}
 	}
 }
+
+// Range is the least and the largest that each target may be, added up over the trees, each
+// of which takes one of its leaves. Constants are not among them: see AddConstant.
+func (e *Ensemble) Range() (least, most []float64) {
+	least, most = make([]float64, e.Targets), make([]float64, e.Targets)
+	for i := range e.trees {
+		t := &e.trees[i]
+		targets := t.targets()
+		lo, hi := map[int32]float64{}, map[int32]float64{}
+		t.eachLeaf(func(leaf, _ int, weights []Weight) {
+			for _, k := range targets {
+				x := 0.0
+				for _, w := range weights {
+					if w.Target == k {
+						x += w.Value
+					}
+				}
+				if leaf == 0 {
+					lo[k], hi[k] = x, x
+				}
+				lo[k], hi[k] = min(lo[k], x), max(hi[k], x)
+			}
+		})
+		for k := range lo {
+			least[k], most[k] = least[k]+lo[k], most[k]+hi[k]
+		}
+	}
+	return least, most
+}
