@@ -289,7 +289,7 @@ func TestResponseOfClasses(t *testing.T) {
 	}
 	// A network without names of classes takes their numbers, and says so of texts.
 	o := call(t, "decompose", "--model", zoo("keras/classes"), "--data", rows, "--out", filepath.Join(dir, "keras"), "--input", kerasInput(t)+"=a,b,c,d", "--response", "class")
-	if o.status != exitFailed || !strings.Contains(o.err, `is none of the network's classes, which are ["0" "1" "2"]`) {
+	if o.status != exitFailed || !strings.Contains(o.err, `is none of the model's classes, which are ["0" "1" "2"]`) {
 		t.Errorf("status %d: %s", o.status, o.err)
 	}
 	done(t, "decompose", "--model", zoo("keras/classes"), "--data", rows, "--out", filepath.Join(dir, "keras"), "--input", kerasInput(t)+"=a,b,c,d", "--response", "number")

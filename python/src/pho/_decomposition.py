@@ -61,8 +61,11 @@ class Decomposition:
         self._model = model or self._recorded()
 
     def _recorded(self) -> Optional[str]:
-        """The network's file, or the folder of several, as the artifact has it; None if it is not there."""
-        path = os.path.join(os.path.realpath(self._result), self._artifact["model"].get("path", ""))
+        """The network's file, or the folder of several, as the artifact has it; None if it is not there, or the model has no file."""
+        recorded = self._artifact["model"].get("path")
+        if not recorded:
+            return None
+        path = os.path.join(os.path.realpath(self._result), recorded)
         return os.path.normpath(path) if os.path.exists(path) else None
 
     def file(self, name: str) -> str:
@@ -76,7 +79,7 @@ class Decomposition:
 
     @property
     def network(self) -> Optional[str]:
-        """The network's file, or the folder of several; None if it is not where it was."""
+        """The network's file, or the folder of several; None if it is not where it was, or the model has no file."""
         return self._model
 
     def predictor(self, name: Optional[str] = None) -> dict[str, Any]:
