@@ -74,7 +74,7 @@ func checkPredicted(others [][]string, columns []string) error {
 
 // probabilities reports whether the columns hold probabilities.
 func (p *Predictions) probabilities() bool {
-	return slices.Contains([]string{"logit", "cloglog", "softmax"}, p.Link)
+	return slices.Contains(onnx.ProbabilityLinks(), p.Link)
 }
 
 // bind binds the network to its columns.
@@ -224,8 +224,9 @@ type unlinked struct {
 	sums    int64  // whose probabilities do not sum to 1
 }
 
-// farFromOne is how far the probabilities of all classes may be from 1 together: rounded to two digits, say.
-const farFromOne = 0.02
+// farFromOne is how far the probabilities of k classes may be from 1 together: five times the standard deviation
+// of what rounding each to two digits does.
+func farFromOne(k int) float64 { return 5 * 0.01 * math.Sqrt(float64(k)/12) }
 
 // look counts the rows of b.
 func (u *unlinked) look(b *data.Batch, p *Predictions) {
@@ -253,7 +254,7 @@ func (u *unlinked) look(b *data.Batch, p *Predictions) {
 				}
 			}
 		}
-		if why == "" && p.Link == "softmax" && math.Abs(sum-1) > farFromOne {
+		if why == "" && p.Link == "softmax" && math.Abs(sum-1) > farFromOne(len(values)) {
 			why = fmt.Sprintf("data row %d: the probabilities %.300q sum to %v", b.Row(i)+1, p.Columns, sum)
 			u.sums++
 		}

@@ -114,9 +114,9 @@ func (ref *Reference) ofOneFile() error {
 	switch {
 	case ref.Kind == Function:
 		return errors.New("the decomposition is of a model that is no file, but a value of the Go program that decomposed it: only a program that has the model can open it (pho.ReadModel)")
-	case ref.Kind == Columns:
+	case ref.Kind == Columns && len(ref.Members) == 0:
 		return errors.New("the decomposition is of a model that is known by its predictions, columns of the data, and not of a file")
-	case ref.Kind != "":
+	case ref.Kind != "" && ref.Kind != Columns:
 		return fmt.Errorf("the decomposition is of a model of kind %q, which this version does not know: use a newer one", ref.Kind)
 	case len(ref.Members) > 0:
 		return fmt.Errorf("the decomposition is of %d networks, not of one", len(ref.Members))
