@@ -111,7 +111,7 @@ summary.pho <- function(object, ...) {
     list(name = p$name, link = p$link$name, intercept = p$intercept, terms = do.call(rbind, rows), edf = p$edf, scale = p$scale,
          share = share, share_before = p$variance_before$structured / p$variance_before$total)
   })
-  structure(list(model = a$model$path, family = a$family, formula = formula(object), method = a$method, smoothing = a$smoothing,
+  structure(list(model = a$model$path, of = .pho_model(a$model), family = a$family, formula = formula(object), method = a$method, smoothing = a$smoothing,
                  n = a$rows, prediction = a$prediction, predictors = predictors, warnings = unlist(a$warnings)),
             class = "summary.pho")
 }
@@ -131,9 +131,15 @@ summary.pho <- function(object, ...) {
 # Without the rows of single networks.
 .pho_mean <- function(e) if (is.null(e$member)) e else e[e$member == "", ]
 
+# What was decomposed: a network's file, or columns of predictions.
+.pho_model <- function(model) {
+  columns <- unlist(c(model$predictions, lapply(model$members, function(m) m$predictions)))
+  if (length(columns)) paste("Predictions:", paste(columns, collapse = ", ")) else paste("Network:", .pho_or(model$path, "unknown"))
+}
+
 print.summary.pho <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   if (!is.null(x$family)) cat("\nFamily: ", x$family, " (of the response)\n", sep = "")
-  cat("Network: ", .pho_or(x$model, "unknown"), "\n", sep = "")
+  cat(x$of, "\n", sep = "")
   if (length(x$formula)) cat("\nFormula:\n", paste0(x$formula, "\n"), sep = "")
   for (p in x$predictors) {
     cat("\nPredictor ", p$name, if (!is.null(p$link)) paste0(" (link ", p$link, ")"), "\n", sep = "")

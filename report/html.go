@@ -165,6 +165,32 @@ func modelFile(r *decompose.Result) (path, sha256 string) {
 	return m.Path, m.SHA256
 }
 
+// predictionsOf names the columns whose predictions were decomposed, with their link, and their classes;
+// "" of a model with a file.
+func predictionsOf(r *decompose.Result) string {
+	type columns struct{ Predictions []string }
+	var m struct {
+		columns
+		Link    string
+		Members []columns
+		Classes struct{ Heads []struct{ Classes []string } }
+	}
+	if json.Unmarshal(r.Model, &m) != nil || m.Link == "" {
+		return ""
+	}
+	var models []string
+	for _, one := range append([]columns{m.columns}, m.Members...) {
+		if len(one.Predictions) > 0 {
+			models = append(models, list(one.Predictions, 6))
+		}
+	}
+	text := "columns " + strings.Join(models, "; ") + ", link " + clip(m.Link, 20)
+	for _, h := range m.Classes.Heads {
+		text += ", of the classes " + list(h.Classes, 6)
+	}
+	return text
+}
+
 // facts say what was decomposed and how.
 func facts(r *decompose.Result) []fact {
 	var out []fact
@@ -181,6 +207,7 @@ func facts(r *decompose.Result) []fact {
 		sha = sha[:12] + "…"
 	}
 	add("sha256", clean(sha))
+	add("predictions", predictionsOf(r))
 	if n := r.Networks; n != nil {
 		add("networks", fmt.Sprintf("%s, which differ by %s", list(n.Names, 6), clip(string(n.From), 20)))
 	}

@@ -193,7 +193,7 @@ const atOnce = 1 << 14
 
 // seen is the batch as the network and the terms see it.
 func (e *Explainer) seen(ctx context.Context, b *data.Batch, na data.NAPolicy) (*data.Batch, error) {
-	if e.labels == nil && na != data.NAKeep { // what else could change the numbers
+	if e.labels == nil && na != data.NAKeep && e.opened.Kind != wiring.Columns { // what else could change the numbers, or be refused
 		return e.network.Rounding(b, e.opened.Rounded)
 	}
 	src := wiring.CodedBy(wiring.FilesOf(&single{b, schemaOf(b, e.names)}), e.labels)

@@ -16,16 +16,19 @@ func PredictionLinks() []string {
 	return []string{"identity", "log", "logit", "cloglog", "softplus", "softmax"}
 }
 
+// ProbabilityLinks are those of PredictionLinks whose predictions are probabilities.
+func ProbabilityLinks() []string { return []string{"logit", "cloglog", "softmax"} }
+
 // Predictions is the network of a model that is known by what it predicts: columns of data that hold,
 // row by row, predictions on the scale of the response. Its K predictors are link(prediction), its output is
 // the predictions again. names are those of the outputs, one for each column; of the
 // link softmax there is one output for all, called as the first, and the columns are the probabilities of classes.
 //
-// clip > 0 moves probabilities of less than clip to clip, and those of more than 1 - clip to that (logit,
-// cloglog, softmax), so that a logarithm exists; the output is of those then.
+// clip > 0 moves probabilities (ProbabilityLinks) of less than clip to clip, and those of more than 1 - clip to
+// that, so that a logarithm exists; the output is of those then.
 func Predictions(names []string, link string, clip float64) (*Graph, error) {
 	k := len(names)
-	probability := slices.Contains([]string{"logit", "cloglog", "softmax"}, link)
+	probability := slices.Contains(ProbabilityLinks(), link)
 	switch {
 	case k == 0:
 		return nil, fmt.Errorf("onnx: there are no predictions")
@@ -34,7 +37,7 @@ func Predictions(names []string, link string, clip float64) (*Graph, error) {
 	case link == "softmax" && k < 2:
 		return nil, fmt.Errorf("onnx: one column of predictions is no softmax of classes: give a column for each class, or the link logit for the probability of one of two")
 	case clip < 0 || clip >= 0.5 || clip > 0 && !probability:
-		return nil, fmt.Errorf("onnx: clip is %v with the link %s: it is between 0 and 0.5, and for probabilities (logit, cloglog, softmax)", clip, link)
+		return nil, fmt.Errorf("onnx: clip is %v with the link %s: it is between 0 and 0.5, and for probabilities, whose links are %q", clip, link, ProbabilityLinks())
 	}
 	b := onnxpb.NewBuilder(17)
 	b.AddInput(PredictionsInput, onnxpb.TensorProto_DOUBLE, onnxpb.Rows, k)

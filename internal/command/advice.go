@@ -133,7 +133,7 @@ func advice(err error) string {
 	case errors.Is(err, onnx.ErrMemory):
 		return "; --max-memory sets the bound"
 	case errors.As(err, &clip):
-		return ": --clip 1e-6 moves them that far from 0 and 1, or decompose the probabilities as they are with --link identity"
+		return ": pho decompose moves them that far from 0 and 1 with --clip 1e-6, or decomposes the probabilities as they are with --link identity"
 	case errors.As(err, &moved):
 		return "; if the network has moved, give its place with --model"
 	case errors.As(err, &refused):

@@ -113,7 +113,11 @@ func (a *applyShard) belongs(r *decompose.Result) error {
 			}
 		}
 	}
-	if !slices.Equal(ref.Predicted(), a.plan.Request["predictions"]) || !slices.EqualFunc(own, a.plan.Models, func(sha string, f plan.NamedFile) bool { return sha == f.SHA256 }) {
+	predicted, err := columnLists(a.plan.Request["predictions"])
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(ref.Predicted(), predicted, slices.Equal) || !slices.EqualFunc(own, a.plan.Models, func(sha string, f plan.NamedFile) bool { return sha == f.SHA256 }) {
 		return fmt.Errorf("the decomposition is of another network than plan %q: give the result that pho solve made of that plan", a.dir)
 	}
 	return nil

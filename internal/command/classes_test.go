@@ -289,7 +289,7 @@ func TestResponseOfClasses(t *testing.T) {
 	}
 	// The classes of a network that does not name them are called as inspect calls its predictors, and says so of texts.
 	o := call(t, "decompose", "--model", zoo("keras/classes"), "--data", rows, "--out", filepath.Join(dir, "keras"), "--input", kerasInput(t)+"=a,b,c,d", "--response", "class")
-	if o.status != exitFailed || !strings.Contains(o.err, `is none of the network's classes, which are ["Identity:01" "Identity:02" "Identity:03"]`) {
+	if o.status != exitFailed || !strings.Contains(o.err, `is none of the model's classes, which are ["Identity:01" "Identity:02" "Identity:03"]`) {
 		t.Errorf("status %d: %s", o.status, o.err)
 	}
 	done(t, "decompose", "--model", zoo("keras/classes"), "--data", rows, "--out", filepath.Join(dir, "keras"), "--input", kerasInput(t)+"=a,b,c,d", "--response", "number")

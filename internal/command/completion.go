@@ -5,6 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/family"
 )
 
 // flagValues are the values of flags that take one of a few, by the flag's name.
@@ -13,9 +16,10 @@ func flagValues() map[string][]string {
 		"bands":         {"robust", "projection", "none"},
 		"by":            {"hour", "day", "week", "month", "quarter", "year", "label"},
 		"contributions": {"csv", "parquet", "none"},
-		"family":        strings.Split(families, ", "),
+		"family":        family.Names(),
 		"interactions":  {"auto", "none", "0", "1", "2", "3", "5"},
 		"kind":          {"ssn", "nam", "gam", "mlp"},
+		"link":          onnx.PredictionLinks(),
 		"log":           {"json"},
 		"members-from":  {"resamples", "seeds"},
 		"method":        {"pho", "phogam"},

@@ -107,7 +107,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
-	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
+	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp()+" (default: what the network's head suggests)")
 	f.StringVar(&d.event, "event", "", eventHelp)
 	f.StringVar(&d.reference, "reference", "", "`CLASS` that predictors of classes are differences to (default: centred over the classes of every row)")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/penalty"
 )
@@ -24,6 +25,12 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--model and --predictions: give the network's file, or the columns that hold what the model predicts")
 	case len(d.predictions) == 0 && d.link != "":
 		fault("--link is for --predictions")
+	case len(d.predictions) > 0 && d.network.structured():
+		fault("--max-order, --deep, --learned and --predictor say how to read a network's structure, and predictions have none: leave them out")
+	case len(d.predictions) > 0 && d.phonam != "":
+		fault("--phonam is for a neural additive model's file, and predictions have no learned terms: leave it out")
+	case len(d.predictions) > 0 && d.network.precision == wiring.Single:
+		fault("--precision %s is for what a network computes, and predictions are taken as they are: leave it out", wiring.Single)
 	case len(d.predictions) == 0 && (len(d.models) == 0 || slices.Contains(d.models, "")):
 		fault("--model is missing: name an ONNX file; of a model of any other kind, columns of the data with its predictions: --predictions COLUMN")
 	}

@@ -2,11 +2,9 @@ package command
 
 import (
 	"context"
-	"errors"
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -129,7 +127,7 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
-	reading.Texts = d.texts(network.Graph, in, o)
+	reading.Texts = d.texts(networks, in, o)
 	opened, err := rows(in.paths, reading, in.tensors, network.Graph)
 	if err != nil {
 		return nil, err
@@ -149,22 +147,26 @@ func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
 	if len(d.predictions) == 0 {
 		return loadNetworks(in.models, d.network.maxMemory)
 	}
-	var out []*wiring.Network
-	var faults []error
-	for _, columns := range d.predictions {
-		n, err := wiring.Predicted(wiring.Predictions{Columns: strings.Split(columns, ","), Link: d.link, Clip: d.network.clip})
-		faults = append(faults, err)
-		out = append(out, n)
+	models, err := columnLists(d.predictions)
+	if err != nil {
+		return nil, err
 	}
-	if err := errors.Join(faults...); err != nil {
+	networks, err := wiring.Predicted(models, d.link, d.network.clip)
+	if err != nil {
 		return nil, usageError{err}
 	}
-	return out, nil
+	return networks, nil
 }
 
 // texts are the columns that are read to the letter.
-func (d *decomposeFlags) texts(g *onnx.Graph, in inputFiles, o *decompose.Options) []string {
-	return idText(d.id, slices.Concat(namedColumns(g, d.formulas, in.inputs, d.id), o.Columns.Names(), d.data.factors))
+func (d *decomposeFlags) texts(networks []*wiring.Network, in inputFiles, o *decompose.Options) []string {
+	named := namedColumns(networks[0].Graph, d.formulas, in.inputs, d.id)
+	for _, n := range networks {
+		if n.Predictions != nil {
+			named = append(named, n.Predictions.Columns...)
+		}
+	}
+	return idText(d.id, slices.Concat(named, o.Columns.Names(), d.data.factors))
 }
 
 // recipe is the decomposition of what was opened, into dir (nil: into none).

@@ -59,5 +59,8 @@ func columnsRead(r *decompose.Result, ref *wiring.Reference) []string {
 	for _, own := range ref.Inputs {
 		names = append(names, own...)
 	}
+	for _, own := range ref.Predicted() {
+		names = append(names, own...)
+	}
 	return names
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"strconv"
@@ -54,6 +55,20 @@ func splitInput(g *onnx.Graph, flag string) (name, list string, err error) {
 		return "", "", fmt.Errorf("onnx: --input %q: want NAME=column,column", flag)
 	}
 	return "", "", fmt.Errorf("onnx: --input %q: the network has no input %q; it has %s", flag, name, quotedNames(names))
+}
+
+// columnLists reads --predictions: of each model col,col,"a column, with a comma".
+func columnLists(flags []string) (lists [][]string, err error) {
+	for _, flag := range flags {
+		r := csv.NewReader(strings.NewReader(flag))
+		r.TrimLeadingSpace = true
+		list, err := r.Read()
+		if err != nil {
+			return nil, usagef("--predictions %q: want COLUMN,COLUMN, and names with commas in double quotes", flag)
+		}
+		lists = append(lists, list)
+	}
+	return lists, nil
 }
 
 // columnList reads col,col,first..last (data.Schema.Range). A column whose name looks like a

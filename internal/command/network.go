@@ -32,6 +32,11 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
 }
 
+// structured tells whether they say how to read a structure.
+func (n *networkFlags) structured() bool {
+	return n.maxOrder != 0 || len(n.deep)+len(n.learned)+len(n.predictor) > 0
+}
+
 func (n *networkFlags) options() *onnx.Options {
 	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Clip: n.clip, Decode: basis.Decode}
 }

@@ -1,18 +1,17 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // familyHelp lists the families for --family.
-const familyHelp = families + "; " + familyNumbers
-
-const (
-	families      = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox, categorical, ordinal"
-	familyNumbers = "numbers may be given, as negative-binomial(theta=2), tweedie(p=1.5), weibull(scale=0.7), else they are estimated"
-)
+func familyHelp() string {
+	return strings.Join(family.Names(), ", ") + "; numbers may be given, as negative-binomial(theta=2), tweedie(p=1.5), weibull(scale=0.7), else they are estimated"
+}
 
 // eventHelp is for --event.
 const eventHelp = "`COLUMN` that says of a response that is a time: 1 the event was seen then, 0 censored (or write 'Surv(time, event) ~ ...')"

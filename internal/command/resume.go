@@ -89,7 +89,7 @@ func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o
 	if err == nil && slices.Equal(earlier.Data, doc.Data) { // that they changed is seen where they are read
 		doc.Survey, doc.Rows = earlier.Survey, earlier.Rows
 	} else {
-		reading.Texts = d.texts(networks[0].Graph, in, o)
+		reading.Texts = d.texts(networks, in, o)
 		if err := p.survey(ctx, doc, in, reading); err != nil {
 			return err
 		}

@@ -86,10 +86,17 @@ func (p *page) text(indent string, text string) {
 
 // heading is family, link and formula.
 func (p *page) heading() {
-	r := p.r
+	r, ref := p.r, wiring.ReferenceOf(p.r)
 	family, link := r.Family, linkWords(r)
 	if family == "" {
-		family, link = "none: no response was named", "none: predictors are shown as the network has them"
+		family, link = "none: no response was named", cmp.Or(ref.Link, "none: predictors are shown as the network has them")
+	}
+	for _, columns := range ref.Predicted() {
+		text := "Predictions: " + listed(columns, 10)
+		if ref.Classes != nil {
+			text += ", of the classes " + listed(ref.Classes.Heads[0].Classes, 10)
+		}
+		p.text("", text)
 	}
 	fmt.Fprintf(p.w, "Family: %s\n", shown(family))
 	if link != "" {

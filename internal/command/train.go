@@ -85,7 +85,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
 	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each; a factor has an effect for each level")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
-	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp)
+	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp())
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
 	f.StringVar(&d.event, "event", "", eventHelp)
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 func newVerify(s streams) *cobra.Command {
@@ -58,11 +59,15 @@ it gets a new digest, if all the rest holds.`,
 					return err
 				}
 			}
-			var paths []string
-			for _, n := range opened.Files {
-				paths = append(paths, n.Path)
+			of := "the predictions, which the data hold"
+			if opened.Kind != wiring.Columns {
+				var paths []string
+				for _, n := range opened.Files {
+					paths = append(paths, n.Path)
+				}
+				of = "the network" + plural(len(paths)) + " " + shown(strings.Join(paths, ", "))
 			}
-			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network%s %s\n", shown(path), what, resultdir.Moments, plural(len(paths)), shown(strings.Join(paths, ", ")))
+			fmt.Fprintf(s.out, "%s: %s; it fits %s and %s\n", shown(path), what, resultdir.Moments, of)
 			return nil
 		},
 	}

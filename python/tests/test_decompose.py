@@ -2,12 +2,14 @@
 
 import json
 import pathlib
+import subprocess
 
 import numpy
 import pandas
 import pytest
 
 import pho
+import pho._command
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +99,18 @@ def test_saved_with_a_network_in_memory(demo, frame, tmp_path):
     made.save(tmp_path / "result")
     del made
     pandas.testing.assert_frame_equal(pho.load(tmp_path / "result").apply(frame.head(5)), expected)
+
+
+def test_a_result_of_predictions_has_no_network(demo, frame, tmp_path):
+    rows = frame.assign(p=1 / (1 + numpy.exp(-frame["x1"])))
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    arguments = ["decompose", "--data", tmp_path / "rows.csv", "--predictions", "p", "--link", "logit", "--formula", "~ s(x1) + x2"]
+    subprocess.run([pho._command.binary(), *arguments, "--out", tmp_path / "result"], check=True, capture_output=True)
+    d = pho.load(tmp_path / "result")
+    assert d.network is None
+    numpy.testing.assert_array_equal(d.apply(rows)["eta"], d.contributions["eta"])
+    d.save(tmp_path / "saved")
+    assert pho.load(tmp_path / "saved").artifact == d.artifact
 
 
 def test_adapted_network(demo, frame):

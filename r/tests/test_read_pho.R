@@ -91,6 +91,14 @@ test("coefficients and the summary", {
   stopifnot(any(grepl("Linear terms:", said)), any(grepl("^s\\(x\\)", said)), any(grepl("1,500 rows", said)))
 })
 
+test("a result of predictions names their columns, and explains new rows", {
+  write.csv(transform(rows, p = plogis(z), check.names = FALSE), "predicted.csv", row.names = FALSE)
+  run("decompose", "--data", "predicted.csv", "--predictions", "p", "--link", "logit", "--formula", "~ x + z", "--out", "predictions")
+  of <- read_pho("predictions")
+  stopifnot(any(capture.output(print(summary(of))) == "Predictions: p"))
+  near(predict(of, transform(rows[1:5, ], p = plogis(z), check.names = FALSE)), fitted(of)[1:5], 1e-12)
+})
+
 test("plots draw every term", {
   for (style in c("plain", "rich")) {
     grDevices::pdf("plots.pdf")

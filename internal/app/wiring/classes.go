@@ -33,7 +33,7 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 		return nil, err
 	}
 	if p := q.Network.Predictions; p != nil && len(heads) == 1 {
-		heads[0].Classes = p.classes()
+		heads[0].Classes = p.names()
 	}
 	asked := q.Family == "categorical" || trainedFor == "categorical" || q.Class != ""
 	if len(heads) == 0 && asked && allPlain(m) {
@@ -44,6 +44,8 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 		heads = []ClassHead{{m.Structure().Predictors[0].Output, m.Predictors(), labels}}
 	}
 	switch {
+	case len(heads) == 0 && q.Class != "" && q.Network.Predictions != nil:
+		return nil, optionError("reference", fmt.Errorf("the model has no class %q to compare others with: it has classes if their probabilities are its predictions, each in a column, with the link softmax", q.Class))
 	case len(heads) == 0 && q.Class != "":
 		return nil, optionError("reference", fmt.Errorf("the network has no softmax, so there is no class %q to compare others with", q.Class))
 	case len(heads) == 0:
@@ -205,18 +207,26 @@ func (q *Request) readClasses(s *subject) error {
 	traits := family.TraitsOf(o.Family)
 	column, _ := q.Rows.Schema().Lookup(o.Response)
 	if ref.Classes != nil && len(ref.Classes.Heads) == 1 && (traits.Nominal || traits.Binary && !column.Numeric) {
-		names := ref.Classes.Heads[0].Classes
-		if traits.Binary && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
-			names = []string{names[1], names[0]}
+		names, also := slices.Clone(ref.Classes.Heads[0].Classes), []string(nil)
+		if models := ref.Predicted(); models != nil {
+			also = spellings(models[0])
 		}
-		q.Rows = classNumbers(q.Rows, o.Response, names)
+		if traits.Binary && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
+			slices.Reverse(names)
+			slices.Reverse(also)
+		}
+		q.Rows = classNumbers(q.Rows, o.Response, names, also...)
 		return nil
 	}
 	if names := s.twoClasses(); names != nil && (!column.Numeric || !slices.Equal(names, numbered(2))) {
 		q.Rows = classNumbers(q.Rows, o.Response, names)
 		return nil
 	}
-	return optionError("response", checkColumn(q.Rows.Schema(), o.Response, true))
+	err := checkColumn(q.Rows.Schema(), o.Response, true)
+	if err != nil && ref.Kind == Columns && traits.Binary {
+		err = fmt.Errorf("%w, 1 where what the predictions are the probability of is so, and 0; or give the probabilities of both classes, with the link softmax", err)
+	}
+	return optionError("response", err)
 }
 
 // share asks for one lambda for the classes of a softmax, where their terms are the same;

@@ -18,11 +18,12 @@ type classRows struct {
 	files.Source
 	column  string
 	classes []string
+	also    []string // further names of the classes: of each in turn, then others of each
 }
 
-// classNumbers shows the response as the numbers of these classes.
-func classNumbers(src files.Source, column string, classes []string) files.Source {
-	return &classRows{src, column, classes}
+// classNumbers shows the response as the numbers of these classes, which may have further names, also: of each in turn, then others of each.
+func classNumbers(src files.Source, column string, classes []string, also ...string) files.Source {
+	return &classRows{src, column, classes, also}
 }
 
 // Len is the number of rows, -1 if it is not known.
@@ -65,7 +66,7 @@ func (c *classRows) code(b *data.Batch) (*data.Batch, error) {
 		k, known := place[text(i)]
 		if !known {
 			return nil, &data.UnseenLevelError{Column: c.column, Level: text(i), Row: b.Row(i), Known: c.classes, Reason: fmt.Sprintf(
-				"is none of the network's classes, which are %.120q: leave such rows out, or write the response as the classes are called, or as their numbers from 0", c.classes)}
+				"is none of the model's classes, which are %.120q: leave such rows out, or write the response as the classes are called, or as their numbers from 0", c.classes)}
 		}
 		x[i] = float64(k)
 	}
@@ -75,6 +76,9 @@ func (c *classRows) code(b *data.Batch) (*data.Batch, error) {
 // places are the classes by how the response writes them.
 func (c *classRows) places(text bool) map[string]int {
 	place := map[string]int{}
+	for k, name := range c.also {
+		place[name] = k % len(c.classes)
+	}
 	numbers := true
 	for k, name := range c.classes {
 		place[name] = k

@@ -61,7 +61,7 @@ func mixtures(c *classes.Model) *export.Options {
 // Export writes the network's file with the parts of r to w (package export). A model that is no
 // file is an error.
 func (o *Opened) Export(w io.Writer, r *decompose.Result) error {
-	if len(o.Networks) == 0 {
+	if len(o.Networks) == 0 || o.Files[0].Predictions != nil {
 		return errNoFile
 	}
 	n, m := o.Files[0], o.Networks[0]

@@ -99,7 +99,7 @@ func (q *Request) openOthers(first *onnx.Model, open *onnx.Options) ([]*onnx.Mod
 			err = sameNetwork(first, m)
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("model %q: %w", n.Path, err))
+			faults = append(faults, fmt.Errorf("%s: %w", n, err))
 		}
 		models = append(models, m)
 	}

@@ -109,7 +109,9 @@ const (
 // Reference is what a result says of its model: of a network enough to open it again.
 type Reference struct {
 	Kind    string   `json:"kind,omitempty"`    // Function, Columns; "": ONNX
-	Columns []string `json:"columns,omitempty"` // of a Function: those that it reads
+	Columns []string `json:"columns,omitempty"` // that a Function reads, or the model that made the predictions, if a caller notes them
+	// Checked says how the model was compared with what it was made of; nil: it was not, or nobody says so.
+	Checked *Checked `json:"checked,omitempty"`
 
 	Predictions []string `json:"predictions,omitempty"` // of Columns: those of the one model, see Predictions
 	Link        string   `json:"link,omitempty"`
@@ -133,6 +135,14 @@ type Reference struct {
 	Classes *ClassesReference `json:"classes,omitempty"`
 	// Members are several networks; Path is the folder that they lie in then, and SHA256 "".
 	Members []MemberReference `json:"members,omitempty"`
+}
+
+// Checked is how a model was compared with what its user has of it: an exported file with the estimator's own
+// predictions, say.
+type Checked struct {
+	Rows    int64    `json:"rows,omitempty"`    // that were compared; 0: none
+	Largest *float64 `json:"largest,omitempty"` // difference, on the scale of the response
+	Against string   `json:"against,omitempty"` // what it was compared with, or what is called in its place
 }
 
 // How the columns of an input were found where their names do not decide it.

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,9 +12,11 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // Predictions is a model that is known by columns of the data, which hold what it predicts there.
@@ -23,30 +26,55 @@ type Predictions struct {
 	Clip    float64  // probabilities are moved into [Clip, 1 - Clip]; 0: those of 0 and 1 are errors
 }
 
-// Predicted is such a model as the network that it is the same as.
-func Predicted(p Predictions) (*Network, error) {
-	if p.Link == "" {
-		p.Link = "identity"
-	}
-	for i, name := range p.Columns {
-		if name == "" || slices.Contains(p.Columns[:i], name) {
-			return nil, optionError("predictions", fmt.Errorf("the column %q is named twice, or has no name: name each column of predictions once", name))
-		}
-	}
-	names := p.Columns
-	if len(names) == 1 {
+// Predicted are such models of one task, each with its columns, as the networks that they are the same as.
+// Predictors are called as the columns of the first (Predictions.names).
+func Predicted(models [][]string, link string, clip float64) ([]*Network, error) {
+	link = cmp.Or(link, "identity")
+	names := (&Predictions{Columns: models[0]}).names()
+	switch {
+	case link == "softmax":
+		names = slices.Repeat([]string{"class"}, len(names))
+	case len(names) == 1:
 		names = []string{"eta"}
 	}
-	g, err := onnx.Predictions(names, p.Link, p.Clip)
-	if err != nil {
-		return nil, optionError("predictions", err)
+	var out []*Network
+	for i, columns := range models {
+		if err := checkPredicted(models[:i], columns); err != nil {
+			return nil, optionError("predictions", err)
+		}
+		g, err := onnx.Predictions(names, link, clip)
+		if err != nil {
+			return nil, optionError("predictions", err)
+		}
+		out = append(out, &Network{Graph: g, Predictions: &Predictions{columns, link, clip}})
 	}
-	return &Network{Graph: g, Predictions: &p}, nil
+	return out, nil
+}
+
+// checkPredicted refuses columns that are no model's beside those of the others.
+func checkPredicted(others [][]string, columns []string) error {
+	for i, name := range columns {
+		switch {
+		case name == "":
+			return fmt.Errorf("a column of %q has no name: name each column of predictions", columns)
+		case slices.Contains(columns[:i], name):
+			return fmt.Errorf("the column %q is named twice: name each column of predictions once", name)
+		}
+	}
+	for _, other := range others {
+		switch {
+		case len(other) != len(columns):
+			return fmt.Errorf("there are %d columns %.300q of one model and %d columns %.300q of another: models of one task have as many", len(other), other, len(columns), columns)
+		case slices.Equal(other, columns):
+			return fmt.Errorf("the columns %.300q are those of two models: name those of each model", columns)
+		}
+	}
+	return nil
 }
 
 // probabilities reports whether the columns hold probabilities.
 func (p *Predictions) probabilities() bool {
-	return slices.Contains([]string{"logit", "cloglog", "softmax"}, p.Link)
+	return slices.Contains(onnx.ProbabilityLinks(), p.Link)
 }
 
 // bind binds the network to its columns.
@@ -62,24 +90,34 @@ func (p *Predictions) bind(schema data.Schema) (onnx.Binding, error) {
 	return onnx.Binding{{Input: onnx.PredictionsInput, Columns: p.Columns}}, nil
 }
 
-// classes are what the classes are called whose probabilities the columns are: as the columns, without what
-// all of these begin with up to a "_", a "." or a blank.
-func (p *Predictions) classes() []string {
-	names := slices.Clone(p.Columns)
-	begin := names[0]
-	for _, name := range names[1:] {
-		for !strings.HasPrefix(name, begin) {
-			begin = begin[:len(begin)-1]
+// names are what several predictors or classes are called: as the columns, without what all of these begin
+// with up to its first "_", "." or blank.
+func (p *Predictions) names() []string { return withoutStart(p.Columns, strings.IndexAny) }
+
+// spellings are further ways in which a response may write the classes, K each: as the columns, and without
+// what all of these begin with up to its last "_", "." or blank.
+func spellings(columns []string) []string {
+	return append(slices.Clone(columns), withoutStart(columns, strings.LastIndexAny)...)
+}
+
+// withoutStart are the names without what all begin with, up to the separator that find finds there.
+func withoutStart(names []string, find func(s, separators string) int) []string {
+	start := names[0]
+	for _, name := range names {
+		for !strings.HasPrefix(name, start) {
+			start = start[:len(start)-1]
 		}
 	}
-	begin = begin[:strings.LastIndexAny(begin, "_. ")+1]
-	for i, name := range names {
-		names[i] = name[len(begin):]
-		if names[i] == "" {
-			return p.Columns
+	bare := strings.TrimLeft(start, "_. ")
+	start = start[:len(start)-len(bare)+find(bare, "_. ")+1]
+	var out []string
+	for _, name := range names {
+		if len(names) == 1 || name == start {
+			return names
 		}
+		out = append(out, name[len(start):])
 	}
-	return names
+	return out
 }
 
 // bind is how the network takes the rows.
@@ -88,6 +126,25 @@ func (q *Request) bind(n *Network) (onnx.Binding, error) {
 		return n.Predictions.bind(q.Rows.Schema())
 	}
 	return onnx.Bind(n.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
+}
+
+// explainsItself says of formulas with terms of the predictions that these explain themselves; "" of others.
+func (q *Request) explainsItself(formulas []*basis.Formula) string {
+	for _, n := range q.networks() {
+		if n.Predictions == nil {
+			break
+		}
+		for _, f := range formulas {
+			for _, spec := range f.Specs {
+				for _, c := range spec.Columns() {
+					if slices.Contains(n.Predictions.Columns, c) {
+						return fmt.Sprintf("a term of the formula reads column %q, which holds predictions: these explain themselves by it, and other terms are worth too little; leave it out of the formula", c)
+					}
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // explaining are the columns that "." stands for: those that the model reads; of one that is known by its
@@ -109,8 +166,7 @@ func (q *Request) explaining(m decompose.Model) []string {
 	return out
 }
 
-// checkPredictions refuses what only a network's file could give, and makes the rows tell of predictions that
-// have no link.
+// checkPredictions refuses what only a network's file could give.
 func (q *Request) checkPredictions() error {
 	if q.Network.Predictions == nil {
 		return nil
@@ -121,29 +177,22 @@ func (q *Request) checkPredictions() error {
 	case q.Export:
 		return optionError("export-onnx", errNoFile)
 	}
-	for _, n := range q.networks() {
-		q.Rows = predictedRows(q.Rows, n.Predictions)
-	}
 	return nil
 }
 
-// predictedRows are rows whose predictions are looked at as they are read.
-func predictedRows(rows files.Source, p *Predictions) files.Source {
-	if r, ok := rows.(*linkedRows); ok && r.has(p) {
-		return rows
+// linked are the rows, which are errors where predictions of a network have no link.
+func linked(rows files.Source, networks []*Network) files.Source {
+	for _, n := range networks {
+		if n.Predictions != nil {
+			rows = &linkedRows{rows, n.Predictions}
+		}
 	}
-	return &linkedRows{rows, p}
+	return rows
 }
 
 type linkedRows struct {
 	files.Source
 	of *Predictions
-}
-
-// has tells whether the rows look at these predictions already.
-func (r *linkedRows) has(p *Predictions) bool {
-	below, ok := r.Source.(*linkedRows)
-	return r.of == p || ok && below.has(p)
 }
 
 // Len is the number of rows, -1 if it is not known.
@@ -178,12 +227,16 @@ func (r *linkedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*d
 
 // unlinked counts rows whose predictions have no link.
 type unlinked struct {
-	first            string // what is wrong with the first of them
-	rows, ends, sums int64  // all; whose probabilities are 0 or 1; whose do not sum to 1
+	first   string // what is wrong with the first of them
+	rows    int64  // all
+	missing int64  // whose predictions are missing or infinite
+	ends    int64  // whose probabilities are 0 or 1
+	sums    int64  // whose probabilities do not sum to 1
 }
 
-// farFromOne is how far the probabilities of all classes may be from 1 together: rounded to two digits, say.
-const farFromOne = 0.02
+// farFromOne is how far the probabilities of k classes may be from 1 together: five times the standard deviation
+// of what rounding each to two digits does.
+func farFromOne(k int) float64 { return 5 * 0.01 * math.Sqrt(float64(k)/12) }
 
 // look counts the rows of b.
 func (u *unlinked) look(b *data.Batch, p *Predictions) {
@@ -202,13 +255,16 @@ func (u *unlinked) look(b *data.Batch, p *Predictions) {
 			if why == "" {
 				if why = p.fault(x[i]); why != "" {
 					why = fmt.Sprintf("column %q, data row %d: the prediction %v %s", p.Columns[j], b.Row(i)+1, x[i], why)
-					if p.probabilities() && (x[i] == 0 || x[i] == 1) {
+					switch {
+					case x[i]-x[i] != 0:
+						u.missing++
+					case p.probabilities() && (x[i] == 0 || x[i] == 1):
 						u.ends++
 					}
 				}
 			}
 		}
-		if why == "" && p.Link == "softmax" && math.Abs(sum-1) > farFromOne {
+		if why == "" && p.Link == "softmax" && math.Abs(sum-1) > farFromOne(len(values)) {
 			why = fmt.Sprintf("data row %d: the probabilities %.300q sum to %v", b.Row(i)+1, p.Columns, sum)
 			u.sums++
 		}
@@ -245,24 +301,58 @@ func (u *unlinked) error(p *Predictions) error {
 	if u.rows > 1 {
 		text += fmt.Sprintf("; so it is in %d rows", u.rows)
 	}
+	err := errors.New(text)
 	switch {
 	case u.ends > 0 && u.ends == u.rows:
-		return &ClipError{errors.New(text)}
+		err = &ClipError{err}
 	case u.sums > 0:
-		text += ": name one column for each class, and all classes; of one class's probability alone the link is logit"
-	case p.probabilities():
-		text += ": another link is for predictions that are no probabilities"
+		err = fmt.Errorf("%w: name one column for each class, and all classes; of one class's probability alone the link is logit", err)
+	case u.missing > 0:
+		err = fmt.Errorf("%w: have the model predict all rows, or leave such rows out", err)
 	default:
-		text += ": have the model predict all rows, or leave such rows out"
+		err = fmt.Errorf("%w: name the link that the model has, or identity to decompose the predictions as they are", err)
 	}
-	return optionError("predictions", errors.New(text))
+	return optionError("predictions", err)
 }
 
 // ClipError is of probabilities of 0 and 1, which have no logit: Predictions.Clip moves them.
 type ClipError struct{ Err error }
 
-func (e *ClipError) Error() string { return "predictions: " + e.Err.Error() }
+// Error is where they are.
+func (e *ClipError) Error() string { return e.Err.Error() }
+
+// Unwrap is where they are.
 func (e *ClipError) Unwrap() error { return e.Err }
+
+// otherLink is err, of a family that the predictors do not fit, in terms of the link of predictions if it is that.
+func (ref *Reference) otherLink(name string, predictors int, err error) error {
+	f, other := family.Parse(name, make([]string, predictors))
+	if other != nil {
+		return err
+	}
+	return fmt.Errorf("the links of its predictors are %q, and the predictions have the link %s: name the family's link, or a family of that one", linksOf(f), ref.Link)
+}
+
+// unlinked says of predictions that are decomposed as they are what the family takes them for, if they may be
+// something else; "" if not.
+func (ref *Reference) unlinked(f family.Family) string {
+	if ref.Kind != Columns || ref.Link != "identity" || f == nil {
+		return ""
+	}
+	links := linksOf(f)
+	if !slices.ContainsFunc(links, func(l string) bool { return l != "identity" }) {
+		return ""
+	}
+	return fmt.Sprintf("the predictions have the link identity, so family %s takes them as predictors of its links %q, and not as what it predicts of the response: if they are that, name the link", f.Name(), links)
+}
+
+// linksOf are the links of the family's predictors.
+func linksOf(f family.Family) (links []string) {
+	for k := range f.Predictors() {
+		links = append(links, f.Link(k).String())
+	}
+	return slices.Compact(links)
+}
 
 // columnsReference is what a result says of a model that is known by its predictions.
 type columnsReference struct {
@@ -273,6 +363,8 @@ type columnsReference struct {
 	Factors     []string           `json:"factors,omitempty"`
 	Classes     *ClassesReference  `json:"classes,omitempty"`
 	Members     []predictedMembers `json:"members,omitempty"`
+	Columns     []string           `json:"columns,omitempty"`
+	Checked     *Checked           `json:"checked,omitempty"`
 }
 
 type predictedMembers struct {
@@ -282,7 +374,7 @@ type predictedMembers struct {
 
 // columnsJSON is the reference to a model that is known by its predictions.
 func (ref *Reference) columnsJSON() (json.RawMessage, error) {
-	out := columnsReference{Kind: Columns, Predictions: ref.Predictions, Link: ref.Link, Clip: ref.Clip, Factors: ref.Factors, Classes: ref.Classes}
+	out := columnsReference{Kind: Columns, Predictions: ref.Predictions, Link: ref.Link, Clip: ref.Clip, Factors: ref.Factors, Classes: ref.Classes, Columns: ref.Columns, Checked: ref.Checked}
 	for _, m := range ref.Members {
 		out.Members = append(out.Members, predictedMembers{m.Name, m.Predictions})
 	}
@@ -292,7 +384,7 @@ func (ref *Reference) columnsJSON() (json.RawMessage, error) {
 // predictions notes how the models of the request are known.
 func (ref *Reference) predictions(networks []*Network) {
 	p := networks[0].Predictions
-	ref.Kind, ref.Link, ref.Clip = Columns, p.Link, p.Clip
+	ref.Kind, ref.Link, ref.Clip, ref.BoundBy = Columns, p.Link, p.Clip, nil
 	if len(networks) == 1 {
 		ref.Predictions = p.Columns
 		return
@@ -302,30 +394,31 @@ func (ref *Reference) predictions(networks []*Network) {
 	}
 }
 
-// Predicted are the columns of predictions, by model, with commas between them; nil: of no model.
-func (ref *Reference) Predicted() (models []string) {
+// Predicted are the columns of predictions, by model; nil: of no model.
+func (ref *Reference) Predicted() (models [][]string) {
 	if ref.Kind != Columns {
 		return nil
 	}
 	if len(ref.Members) == 0 {
-		return []string{strings.Join(ref.Predictions, ",")}
+		return [][]string{ref.Predictions}
 	}
 	for _, m := range ref.Members {
-		models = append(models, strings.Join(m.Predictions, ","))
+		models = append(models, m.Predictions)
 	}
 	return models
 }
 
-// openedPredictions is the network of these columns as the reference has it.
-func (ref *Reference) openedPredictions(columns []string, path, precision string) (*Opened, error) {
+// openedPredictions is the network of the i-th model's predictions as the reference has it.
+func (ref *Reference) openedPredictions(i int, path, precision string) (*Opened, error) {
+	columns := ref.Predicted()[i]
 	if path != "" {
 		return nil, fmt.Errorf("the decomposition is of a model that is known by its predictions, the columns %.300q of the data, and not of a file", columns)
 	}
-	n, err := Predicted(Predictions{columns, ref.Link, ref.Clip})
+	networks, err := Predicted(ref.Predicted(), ref.Link, ref.Clip)
 	if err != nil {
 		return nil, err
 	}
 	own := *ref
 	own.Inputs, own.NoStructure, own.Clip = map[string][]string{onnx.PredictionsInput: columns}, true, 0
-	return own.opened(n, precision)
+	return own.opened(networks[i], precision)
 }

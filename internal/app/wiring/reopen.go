@@ -30,7 +30,7 @@ func (o *Opened) Seen(r *decompose.Result, src files.Source) files.Source {
 	if len(o.Networks) > 0 { // of several, which round alike, the first
 		enters = o.Networks[0]
 	}
-	return seen(enters, o.Rounded, TermColumns(r), src)
+	return seen(enters, o.Rounded, TermColumns(r), linked(src, o.Files))
 }
 
 // Reopen opens the network that r, read from dir, was made of; path overrides the
@@ -44,7 +44,7 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 		return nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
 	}
 	if ref.Kind == Columns && len(ref.Members) == 0 {
-		return ref.openedPredictions(ref.Predictions, path, cmp.Or(precision, ref.Precision))
+		return ref.openedPredictions(0, path, cmp.Or(precision, ref.Precision))
 	}
 	if err := ref.ofOneFile(); err != nil {
 		return nil, err
@@ -114,9 +114,9 @@ func (ref *Reference) ofOneFile() error {
 	switch {
 	case ref.Kind == Function:
 		return errors.New("the decomposition is of a model that is no file, but a value of the Go program that decomposed it: only a program that has the model can open it (pho.ReadModel)")
-	case ref.Kind == Columns:
+	case ref.Kind == Columns && len(ref.Members) == 0:
 		return errors.New("the decomposition is of a model that is known by its predictions, columns of the data, and not of a file")
-	case ref.Kind != "":
+	case ref.Kind != "" && ref.Kind != Columns:
 		return fmt.Errorf("the decomposition is of a model of kind %q, which this version does not know: use a newer one", ref.Kind)
 	case len(ref.Members) > 0:
 		return fmt.Errorf("the decomposition is of %d networks, not of one", len(ref.Members))
@@ -151,8 +151,8 @@ func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, precision
 	o := &Opened{Reference: &ref}
 	var members []decompose.Member
 	var faults []error
-	for _, member := range ref.Members {
-		own, err := ref.reopenMember(member, dir, path, maxMemory, precision)
+	for i, member := range ref.Members {
+		own, err := ref.reopenMember(i, dir, path, maxMemory, precision)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -171,11 +171,12 @@ func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, precision
 	return o, nil
 }
 
-// reopenMember opens one of several networks.
-func (ref *Reference) reopenMember(member MemberReference, dir, folder string, maxMemory int64, precision string) (*Opened, error) {
+// reopenMember opens the i-th of several networks.
+func (ref *Reference) reopenMember(i int, dir, folder string, maxMemory int64, precision string) (*Opened, error) {
 	if ref.Kind == Columns {
-		return ref.openedPredictions(member.Predictions, folder, precision)
+		return ref.openedPredictions(i, folder, precision)
 	}
+	member := ref.Members[i]
 	own := Reference{Path: member.Path}
 	file, moved := own.find(dir), func(err error) error { return &MovedError{err} }
 	if folder != "" {

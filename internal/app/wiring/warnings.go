@@ -16,9 +16,13 @@ const maxName = 40
 
 // readsResponse warns of a network with the response among its inputs: it predicts what
 // it was told.
-func readsResponse(m decompose.Model, response string) string {
-	if response == "" || !slices.Contains(m.Columns(), response) {
+func (q *Request) readsResponse(m decompose.Model) string {
+	response := q.Options.Response
+	switch {
+	case response == "" || !slices.Contains(m.Columns(), response):
 		return ""
+	case q.Network != nil && q.Network.Predictions != nil:
+		return fmt.Sprintf("the predictions of column %q are the response itself: how well they fit says nothing, and neither do importances; name the column that holds what the model predicts", response)
 	}
 	return fmt.Sprintf("the network reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)
 }
@@ -57,29 +61,35 @@ func worseThanMean(r *decompose.Result, ref *Reference) string {
 	if p == nil || !p.Worse {
 		return ""
 	}
+	who, check := "the network", "that each input has the columns it was trained on"
+	if ref.Kind == Columns {
+		who, check = "the model", fmt.Sprintf("that the predictions are of these rows, and on the scale that the link %s takes", ref.Link)
+	}
 	figure := "its deviance is not finite"
 	switch {
 	case p.LogLikGain != nil && !r.Hazards():
-		return fmt.Sprintf("the network predicts the times %q worse than a constant does (its log-likelihood is %.4g a row lower), and a decomposition explains the network, not the data: family %s takes its output as the location of the logarithm of times; check that, and that each input has the columns it was trained on",
-			Shorten(r.Response, maxName), -*p.LogLikGain, r.Family)
+		return fmt.Sprintf("%s predicts the times %q worse than a constant does (its log-likelihood is %.4g a row lower), and a decomposition explains %[1]s, not the data: family %[4]s takes its output as the location of the logarithm of times; check that, and %[5]s",
+			who, Shorten(r.Response, maxName), -*p.LogLikGain, r.Family, check)
 	case p.LogLikGain != nil:
-		return fmt.Sprintf("the network predicts the times %q worse than no predictor does (its log-likelihood is %.4g a row lower), and a decomposition explains the network, not the data: family %s takes its output as the logarithm of a hazard ratio, which is larger where times are shorter; check that, and that each input has the columns it was trained on",
-			Shorten(r.Response, maxName), -*p.LogLikGain, r.Family)
+		return fmt.Sprintf("%s predicts the times %q worse than no predictor does (its log-likelihood is %.4g a row lower), and a decomposition explains %[1]s, not the data: family %[4]s takes its output as the logarithm of a hazard ratio, which is larger where times are shorter; check that, and %[5]s",
+			who, Shorten(r.Response, maxName), -*p.LogLikGain, r.Family, check)
 	case p.DevianceExplained != nil:
 		figure = fmt.Sprintf("deviance explained %s", Percent(*p.DevianceExplained))
 	case p.R2 != nil:
 		figure = fmt.Sprintf("R2 %.4g", *p.R2)
 	}
-	order := "that each input has the columns it was trained on"
 	if names := ref.ByPosition(); len(names) > 0 {
-		order = fmt.Sprintf("the order of the columns (input %q took them by position)", Shorten(names[0], maxName))
+		check = fmt.Sprintf("the order of the columns (input %q took them by position)", Shorten(names[0], maxName))
+	}
+	if ref.Kind != Columns {
+		check += ", and that they and the response are scaled as in training"
 	}
 	than := "its mean does"
 	if p.Accuracy != nil {
 		than = "the frequencies of its classes do"
 	}
-	return fmt.Sprintf("the network predicts %q worse than %s (%s), and a decomposition explains the network, not the data: check %s, and that they and the response are scaled as in training",
-		Shorten(r.Response, maxName), than, figure, order)
+	return fmt.Sprintf("%s predicts %q worse than %s (%s), and a decomposition explains %[1]s, not the data: check %[5]s",
+		who, Shorten(r.Response, maxName), than, figure, check)
 }
 
 // Dropped says how many rows of the last pass were left out for missing cells, "" if

@@ -139,7 +139,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	s.reference.Rounded = ownColumns(s.entered(), formulas, o)
-	rows := Cached(seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
+	rows := Cached(seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(q.Rows, q.networks())), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
@@ -163,7 +163,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	notes = append(notes, q.twice(), cmp.Or(thresholdsNote, thresholds(o.Family)))
-	notes = append(notes, s.passedOver(), readsResponse(s.models[0], o.Response))
+	notes = append(notes, s.passedOver(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.unlinked(o.Family))
 	notes = append(notes, s.responses()...)
 	return &Ready{s.graph(), s.models[0], m, rows, notes, chosen, leftOut, trainedFor, event, s.reference, q.Formulas, sample, s.heads, q.Labels, q.ID, q.Options.Workers, q.Network}, nil
 }
@@ -218,12 +218,16 @@ func (q *Request) family(s *subject, trainedFor string) (family.Family, error) {
 		return nil, optionError("family "+name, err)
 	}
 	f, err := family.Parse(name, heads)
-	columns := q.Network != nil && q.Network.Predictions != nil && ref.Classes == nil
+	columns := ref.Kind == Columns && ref.Classes == nil
 	switch {
+	case !asked && len(heads) == 1 && err != nil:
+		return nil, optionError("response", fmt.Errorf("no family says how %q hangs on a predictor that ends in %s: leave the response out%s", q.Options.Response, heads[0], map[bool]string{true: ", or name another link"}[columns]))
 	case !asked && (err != nil || len(heads) > 1 && columns):
 		return nil, optionError("response", fmt.Errorf("nothing says how %q hangs on the %d predictors of the model: name its family, leave the response out, or decompose one predictor", q.Options.Response, len(heads)))
 	case err != nil && trainedFor != "":
 		return nil, &OptionError{"family", fmt.Errorf("the metadata entry %q of the network's file says that it was trained for %q: %w; name another family, or write the network again", onnx.MetadataResponse, trainedFor, err)}
+	case err != nil && columns:
+		return nil, optionError("family "+name, ref.otherLink(name, len(heads), err))
 	case err != nil:
 		return nil, optionError("family "+name, err)
 	}

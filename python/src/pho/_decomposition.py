@@ -65,7 +65,7 @@ class Decomposition:
         self._model = model or self._recorded()
 
     def _recorded(self) -> Optional[str]:
-        """The network's file, or the folder of several, as the artifact has it; None if it is not there."""
+        """The network's file, or the folder of several, as the artifact has it; None if it is not there, or the model has no file."""
         recorded = self._artifact["model"].get("path")
         if not recorded:
             return None
@@ -83,7 +83,7 @@ class Decomposition:
 
     @property
     def network(self) -> Optional[str]:
-        """The network's file, or the folder of several; None if it is not where it was."""
+        """The network's file, or the folder of several; None if it is not where it was, or the model has no file."""
         return self._model
 
     def predictor(self, name: Optional[str] = None) -> dict[str, Any]:
