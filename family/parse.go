@@ -53,8 +53,11 @@ func Parse(name string, heads []string) (Family, error) {
 	var f Family
 	takes := ""
 	name, given, err := arguments(name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !slices.Contains(Names(), name):
+		return nil, unknown(name)
 	}
 	switch name {
 	case "gaussian":
@@ -98,8 +101,6 @@ func Parse(name string, heads []string) (Family, error) {
 			return nil, err
 		}
 		given, takes = nil, "1 (the logarithm of the hazard ratio)"
-	default:
-		return nil, unknown(name)
 	}
 	shaped, ok := f.(Shaped)
 	if ok && k > 0 && k < f.Predictors() {
