@@ -21,7 +21,7 @@ func TestLinks(t *testing.T) {
 		{family.Poisson{}, "", family.Link{Name: "log", Of: family.Mean}},
 		{family.Poisson{}, "exp", family.Link{Name: "log", Of: family.Mean}},
 		{family.AFT{}, "exp", family.Link{Name: "log"}},
-		{family.Binomial{Cloglog: true}, "", family.Link{Name: "cloglog", Of: family.Probability}},
+		{family.Binomial{By: "cloglog"}, "", family.Link{Name: "cloglog", Of: family.Probability}},
 		{family.Cox{}, "exp", family.Link{Name: "log hazard ratio", Of: family.HazardRatio}},
 	} {
 		r, _ := run(t, newFake(1), table(t, 100, 50), decompose.Options{})

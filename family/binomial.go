@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -16,27 +17,25 @@ import (
 // differences of log-likelihoods are the same with and without it, and rows of
 // 0 and 1 give the same figures as the proportions they add up to.
 type Binomial struct {
-	Cloglog bool // the link; false: logit
+	By string // the link, as Link.Name has it: "cloglog"; "": logit. There are no others
 }
+
+// binomialLinks are the links of Binomial.
+func binomialLinks() []string { return []string{"logit", "cloglog"} }
 
 // Name is "binomial", or "binomial(link=cloglog)".
 func (f Binomial) Name() string {
-	if f.Cloglog {
-		return "binomial(link=cloglog)"
+	if f.By == "" {
+		return "binomial"
 	}
-	return "binomial"
+	return "binomial(link=" + f.By + ")"
 }
 
 // Predictors is 1: the log odds, or log(-log(1 - p)).
 func (Binomial) Predictors() int { return 1 }
 
 // Link is that of the probability.
-func (f Binomial) Link(int) Link {
-	if f.Cloglog {
-		return Link{Name: "cloglog", Of: Probability}
-	}
-	return Link{Name: "logit", Of: Probability}
-}
+func (f Binomial) Link(int) Link { return Link{Name: cmp.Or(f.By, "logit"), Of: Probability} }
 
 // Check accepts y in [0, 1].
 func (Binomial) Check(y float64) error {
@@ -76,8 +75,8 @@ func (f Binomial) Mean(eta []float64) float64 {
 	if len(eta) != 1 {
 		return math.NaN()
 	}
-	if f.Cloglog {
-		return cloglogInverse(eta[0])
+	if f.By != "" {
+		return f.Link(0).Inverse(eta[0])
 	}
 	if eta[0] < 0 {
 		e := math.Exp(eta[0])
@@ -113,16 +112,21 @@ func bernoulliKL(y, eta float64) float64 {
 
 // logOdds is log p - log(1 - p) at eta: of cloglog log(exp(exp(eta)) - 1).
 func (f Binomial) logOdds(eta float64) float64 {
-	if !f.Cloglog || eta < -37 { // where exp(exp(eta)) - 1 is exp(eta)
+	switch {
+	case f.By == "":
 		return eta
+	case f.By == "cloglog" && eta < -37: // where exp(exp(eta)) - 1 is exp(eta)
+		return eta
+	case f.By == "cloglog":
+		return softplusLink(math.Exp(eta))
 	}
-	return softplusLink(math.Exp(eta))
+	return math.NaN()
 }
 
 // Score of the log odds: w (y - mu), information w mu (1 - mu). Of log(-log(1 - mu)), with
 // s = exp(eta): w (y - mu) s/mu and w s^2 (1 - mu)/mu.
 func (f Binomial) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
-	if f.Cloglog {
+	if f.By == "cloglog" {
 		s, ratio := math.Exp(eta[0]), 0.0 // s (1 - mu)/mu = s/(exp(s) - 1)
 		switch {
 		case s == 0:

@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 	families := map[string]Family{
 		"gaussian":                Gaussian{},
 		"binomial":                Binomial{},
-		"binomial(link=cloglog)":  Binomial{Cloglog: true},
+		"binomial(link=cloglog)":  Binomial{By: "cloglog"},
 		"poisson":                 Poisson{},
 		"gamma":                   Gamma{},
 		"negative-binomial":       NegativeBinomial{},

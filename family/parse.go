@@ -19,7 +19,7 @@ import (
 //	gaussian           K = 1 Gaussian, no head
 //	                   K = 2 GaussianLS; the second head is none or exp, or softplus for SoftplusScale,
 //	                   and a number added is its Floor
-//	binomial           K = 1 Binomial; none or sigmoid, or inv_cloglog for Cloglog
+//	binomial           K = 1 Binomial; none or sigmoid, or inv_cloglog for its link cloglog
 //	poisson            K = 1 Poisson; none or exp
 //	gamma              K = 1 Gamma; none or exp
 //	negative-binomial  K = 2 NegativeBinomial; none or exp
@@ -53,8 +53,11 @@ func Parse(name string, heads []string) (Family, error) {
 	var f Family
 	takes := ""
 	name, given, err := arguments(name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !slices.Contains(Names(), name):
+		return nil, unknown(name)
 	}
 	switch name {
 	case "gaussian":
@@ -98,8 +101,6 @@ func Parse(name string, heads []string) (Family, error) {
 			return nil, err
 		}
 		given, takes = nil, "1 (the logarithm of the hazard ratio)"
-	default:
-		return nil, unknown(name)
 	}
 	shaped, ok := f.(Shaped)
 	if ok && k > 0 && k < f.Predictors() {
@@ -151,20 +152,23 @@ func scaled(l Link) Family {
 
 // linked is Binomial with the link that is given, or that the head of one predictor is.
 func linked(given []argument, heads []string) (Family, error) {
-	var f Binomial
+	link := ""
 	if len(heads) == 1 {
-		f.Cloglog = LinkOfHead(heads[0]).Name == "cloglog"
+		link = LinkOfHead(heads[0]).Name
 	}
 	for _, a := range given {
 		switch {
 		case a.name != "link":
 			return nil, fmt.Errorf("family binomial has no parameter %q: it has link, as in binomial(link=cloglog)", a.name)
-		case a.word != "logit" && a.word != "cloglog":
-			return nil, fmt.Errorf("family binomial: the link is %q: it is logit or cloglog", a.word)
+		case !slices.Contains(binomialLinks(), a.word):
+			return nil, fmt.Errorf("family binomial: the link is %q: it is %s", a.word, strings.Join(binomialLinks(), " or "))
 		}
-		f.Cloglog = a.word == "cloglog"
+		link = a.word
 	}
-	return f, nil
+	if link == "logit" || !slices.Contains(binomialLinks(), link) {
+		link = ""
+	}
+	return Binomial{By: link}, nil
 }
 
 // categorical has a class for each predictor, or two for one.
@@ -353,13 +357,14 @@ func unknown(name string) error {
 }
 
 // Suggested is the name of the family that the head of a single predictor suggests:
-// binomial for "sigmoid" and "inv_cloglog", poisson for "exp", ordinal for "ordinal", else gaussian; several of a softmax are
+// binomial for those of its links, poisson for "exp", ordinal for "ordinal", else gaussian; several of a softmax are
 // categorical, others gaussian.
 func Suggested(heads []string) string {
 	if len(heads) == 1 {
-		switch heads[0] {
-		case "sigmoid", "inv_cloglog":
+		if slices.Contains(binomialLinks(), LinkOfHead(heads[0]).Name) {
 			return "binomial"
+		}
+		switch heads[0] {
 		case "ordinal":
 			return "ordinal"
 		case "exp":

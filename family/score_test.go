@@ -28,7 +28,7 @@ func differentiable() map[string]struct {
 		"gaussian log scale, floor":      {GaussianLS{Floor: 0.3}, rapid.Float64Range(-5, 5)},
 		"gaussian softplus scale, floor": {GaussianLS{SoftplusScale, 0.3}, rapid.Float64Range(-5, 5)},
 		"binomial":                       {Binomial{}, rapid.Float64Range(0, 1)},
-		"binomial, cloglog":              {Binomial{Cloglog: true}, rapid.Float64Range(0, 1)},
+		"binomial, cloglog":              {Binomial{By: "cloglog"}, rapid.Float64Range(0, 1)},
 		"poisson":                        {Poisson{}, count},
 		"gamma":                          {Gamma{}, rapid.Float64Range(0.01, 20)},
 		"negative binomial":              {NegativeBinomial{}, count},

@@ -74,7 +74,8 @@ number.
 
 A model that is no ONNX file is decomposed by its predictions: let it predict the rows, and
 name the column, as --predictions p --link logit. A dot then stands for all other columns of
-the data (docs/models.md).
+the data (docs/models.md). Of classes name all, as --predictions p_a,p_b,p_c --link softmax: they
+are called a, b and c, and a response may have these names or those of the columns.
 
 Several networks of one task, named by --model repeated or by their folder, are decomposed
 together: curves are those of their mean, with bands that hold what differs between
@@ -100,7 +101,7 @@ networks, and every term says how far they differ before and after (docs/members
 // add defines the flags, those first that everybody needs.
 func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
-	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
+	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated; names with commas in double quotes) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
 	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")

@@ -40,7 +40,10 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	if d.out == "" {
 		fault("--out is missing: name the result directory")
 	}
-	tensors, _ := tensorInputs(d.inputs)
+	tensors, bound := tensorInputs(d.inputs)
+	if len(d.predictions) > 0 && len(bound) > 0 {
+		fault("--input %s is for a network's inputs, and predictions have none: leave it out", bound[0])
+	}
 	d.data.tensors = len(tensors) > 0
 	reading, err := d.data.options(s)
 	faults = append(faults, err)

@@ -247,6 +247,7 @@ func TestPredictionsFaults(t *testing.T) {
 		"the model has no class":                        {"--predictions", "p", "--link", "logit", "--reference", "a", "--formula", formula},
 		"probabilities of both classes":                 {"--predictions", "p", "--link", "logit", "--formula", "class ~ x0"},
 		"--max-order, --deep, --learned":                {"--predictions", "p", "--deep", "p", "--formula", formula},
+		"--input predictions=q is for":                  {"--predictions", "p", "--input", "predictions=q", "--formula", formula},
 		"--phonam is for":                               {"--predictions", "p", "--phonam", "learned", "--formula", formula},
 		"--precision float32 is for":                    {"--predictions", "p", "--precision", "float32", "--formula", formula},
 		"identity to decompose the predictions as they": {"--predictions", "mu", "--link", "logit", "--formula", formula},

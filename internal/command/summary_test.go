@@ -232,7 +232,7 @@ func TestSummaryOfLinks(t *testing.T) {
 		{family.ZIP{}, []string{"exp", "sigmoid"}, "", "log logit"},
 		{family.Cox{}, []string{""}, "", "log hazard ratio"},
 		{family.AFT{}, []string{"", ""}, "", "identity of log time log"},
-		{family.Binomial{Cloglog: true}, []string{"inv_cloglog"}, "", "cloglog"},
+		{family.Binomial{By: "cloglog"}, []string{"inv_cloglog"}, "", "cloglog"},
 		{classesOf(t, 3), []string{"softmax", "softmax", "softmax"}, "centred over the classes of every row", "multinomial logit, centred over the classes of every row"},
 		{classesOf(t, 3), []string{"", "", ""}, "", "multinomial logit, as the network has them"},
 		{nil, []string{""}, "", ""},

@@ -166,20 +166,6 @@ func (q *Request) explaining(m decompose.Model) []string {
 	return out
 }
 
-// checkPredictions refuses what only a network's file could give.
-func (q *Request) checkPredictions() error {
-	if q.Network.Predictions == nil {
-		return nil
-	}
-	switch {
-	case len(q.Inputs) > 0:
-		return optionError("inputs", errors.New("the model is known by its predictions alone, and reads no other column"))
-	case q.Export:
-		return optionError("export-onnx", errNoFile)
-	}
-	return nil
-}
-
 // linked are the rows, which are errors where predictions of a network have no link.
 func linked(rows files.Source, networks []*Network) files.Source {
 	for _, n := range networks {

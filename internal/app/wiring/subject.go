@@ -24,8 +24,8 @@ func (q *Request) open() (*subject, error) {
 	if q.Model != nil {
 		return q.openModel()
 	}
-	if err := q.checkPredictions(); err != nil {
-		return nil, err
+	if q.Network.Predictions != nil && q.Export {
+		return nil, optionError("export-onnx", errNoFile)
 	}
 	bind, err := q.bind(q.Network)
 	if err != nil {
