@@ -69,6 +69,15 @@ func (c *checker) node(n *Node) error {
 
 // plain checks a node that is run as it is, or as those that its operator puts in its place.
 func (c *checker) plain(n *Node, op *Operator) error {
+	if c.anyOwnRow(n.Inputs) {
+		return c.followOwnRow(n, op)
+	}
+	return c.ordinary(n, op)
+}
+
+// ordinary checks a node that reads no number of a row.
+func (c *checker) ordinary(n *Node, op *Operator) error {
+	c.withConstants(n)
 	if op.Replace != nil {
 		if done, err := c.replace(n, op); done || err != nil {
 			return err
@@ -85,6 +94,7 @@ func (c *checker) single(n *Node, op *Operator) error {
 	}
 	if keep {
 		c.kept = append(c.kept, n)
+		c.noteEachRow(n, op)
 	}
 	return nil
 }
