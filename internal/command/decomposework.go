@@ -121,7 +121,7 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	if err != nil {
 		return nil, err
 	}
-	networks, err := loadNetworks(in.models, d.network.maxMemory)
+	networks, err := loadNetworks(in.models, &d.network)
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
-	networks, err := loadNetworks(in.models, p.network.maxMemory)
+	networks, err := loadNetworks(in.models, &p.network)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o
 	p := planFlags{decomposeFlags: *d, shards: 1}
 	p.out = kept
 	doc := &plan.Plan{Format: plan.Format, CreatedBy: revision.Maker, Kernel: d.network.kernels(), Request: d.given, Shards: 1}
-	networks, err := loadNetworks(in.models, d.network.maxMemory)
+	networks, err := loadNetworks(in.models, &d.network)
 	if err != nil {
 		return err
 	}

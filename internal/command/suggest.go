@@ -37,6 +37,12 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	for _, name := range n.predictor {
 		words = append(words, "--predictor", shellWord(name))
 	}
+	for _, flag := range n.constants {
+		words = append(words, "--constant", shellWord(flag))
+	}
+	if n.clip > 0 {
+		words = append(words, "--clip", strconv.FormatFloat(n.clip, 'g', -1, 64))
+	}
 	if n.noStructure {
 		words = append(words, "--no-structure")
 	}

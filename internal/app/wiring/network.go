@@ -22,6 +22,8 @@ type Network struct {
 	SHA256 string // of the very bytes that were loaded (onnx.Graph.SHA256)
 
 	MaxMemory int64 // as Load was given it; it bounds the bytes that blocks of rows are computed in, too
+
+	Constants map[string][]float64 // of its inputs, as LoadWith was given them
 }
 
 // engine computes the network within its bound.
@@ -31,7 +33,10 @@ func (n *Network) engine(p onnx.Precision) onnx.GoEngine {
 
 // Load reads and checks a network. maxMemory bounds its tensors in bytes; 0 is the
 // bound that onnx.LoadOptions has.
-func Load(path string, maxMemory int64) (*Network, error) {
+func Load(path string, maxMemory int64) (*Network, error) { return LoadWith(path, maxMemory, nil) }
+
+// LoadWith is Load with values of inputs that are constants (onnx.LoadOptions).
+func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Network, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
 		return nil, fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
 	}
@@ -40,11 +45,11 @@ func Load(path string, maxMemory int64) (*Network, error) {
 		return nil, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
-	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path)})
+	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path), Constants: constants})
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{g, path, g.SHA256(), maxMemory}, nil
+	return &Network{g, path, g.SHA256(), maxMemory, constants}, nil
 }
 
 // The names of the precisions that a network is computed in.
@@ -71,16 +76,17 @@ type Reference struct {
 	Inputs map[string][]string `json:"inputs"` // columns of each input, in order
 
 	// BoundBy says how the columns of an input were found whose names do not decide it.
-	BoundBy     map[string]string `json:"bound_by,omitempty"`
-	Rounded     []string          `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
-	Factors     []string          `json:"factors,omitempty"` // columns held as categories
-	MaxOrder    int               `json:"max_order,omitempty"`
-	Deep        []string          `json:"deep,omitempty"`
-	Learned     []string          `json:"learned,omitempty"`
-	Predictor   []string          `json:"predictor,omitempty"`
-	NoStructure bool              `json:"no_structure,omitempty"`
-	Clip        float64           `json:"clip,omitempty"`      // onnx.Options.Clip
-	Precision   string            `json:"precision,omitempty"` // Single; "": Double
+	BoundBy     map[string]string    `json:"bound_by,omitempty"`
+	Rounded     []string             `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
+	Factors     []string             `json:"factors,omitempty"` // columns held as categories
+	MaxOrder    int                  `json:"max_order,omitempty"`
+	Deep        []string             `json:"deep,omitempty"`
+	Learned     []string             `json:"learned,omitempty"`
+	Predictor   []string             `json:"predictor,omitempty"`
+	NoStructure bool                 `json:"no_structure,omitempty"`
+	Clip        float64              `json:"clip,omitempty"`      // onnx.Options.Clip
+	Constants   map[string][]float64 `json:"constants,omitempty"` // of inputs: onnx.LoadOptions.Constants
+	Precision   string               `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
 	Classes *ClassesReference `json:"classes,omitempty"`
 	// Members are several networks; Path is the folder that they lie in then, and SHA256 "".
@@ -183,7 +189,7 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 	if path == "" {
 		path, moved = ref.find(dir), func(err error) error { return &MovedError{err} }
 	}
-	n, err := Load(path, maxMemory)
+	n, err := LoadWith(path, maxMemory, ref.Constants)
 	if err != nil {
 		return nil, nil, moved(err)
 	}
