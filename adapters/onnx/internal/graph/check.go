@@ -69,6 +69,11 @@ func (c *checker) node(n *Node) error {
 
 // plain checks a node that is run as it is, or as those that its operator puts in its place.
 func (c *checker) plain(n *Node, op *Operator) error {
+	if len(n.Inputs) > 1 && c.bags[n.Inputs[0]] != nil && n.Inputs[0].Type == 0 {
+		if done, err := c.lastEnds(n); done || err != nil {
+			return err
+		}
+	}
 	if c.anyOwnRow(n.Inputs) {
 		return c.followOwnRow(n, op)
 	}

@@ -20,6 +20,7 @@ type expander struct {
 	rowNumbers map[*Value]bool                       // see rowNumber
 	ownRows    map[*Value]*ownRow                    // tensors that the number of the row is in
 	each       map[*Value]*Tensor                    // see ofEachRow
+	bags       map[*Value]*Value                     // see bagEnds: where the bags begin
 	attrs      map[*onnxpb.NodeProto]map[string]Attr // of nodes that stand in subgraphs
 	constants  map[*onnxpb.GraphProto][]*Value       // initializers of subgraphs
 }
@@ -27,7 +28,7 @@ type expander struct {
 func newExpander(s *shared, functions map[functionKey]*function) expander {
 	return expander{
 		shared: s, functions: functions, alias: map[*Value]*Value{}, sequences: map[*Value]*sequence{},
-		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, ownRows: map[*Value]*ownRow{}, each: map[*Value]*Tensor{},
+		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, ownRows: map[*Value]*ownRow{}, each: map[*Value]*Tensor{}, bags: map[*Value]*Value{},
 		attrs: map[*onnxpb.NodeProto]map[string]Attr{}, constants: map[*onnxpb.GraphProto][]*Value{},
 	}
 }

@@ -57,6 +57,9 @@ func (c *checker) sizeVector(n *Node, d ...Size) *Value {
 // followOwnRow checks a node that reads numbers of rows.
 func (c *checker) followOwnRow(n *Node, op *Operator) error {
 	if n.Domain == "" {
+		if c.bagEnds(n) {
+			return nil
+		}
 		switch n.Op {
 		case "Shape", "Size":
 			return c.ordinary(n, op)
