@@ -75,7 +75,7 @@ func (c *checker) plain(n *Node, op *Operator) error {
 		}
 	}
 	if c.anyOwnRow(n.Inputs) {
-		return c.followOwnRow(n, op)
+		return c.ownRow(n, op)
 	}
 	return c.ordinary(n, op)
 }

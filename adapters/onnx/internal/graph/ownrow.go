@@ -15,6 +15,7 @@ import (
 // plus steps[e] i. zero says of which elements v is known to be 0.
 type ownRow struct {
 	steps, other *Tensor // of the shape of a row; other is 0 where v is known to be 0
+	lost         error   // not nil: what v is has been lost, and only its shape may be read
 }
 
 func (c *checker) anyOwnRow(values []*Value) bool {
@@ -42,7 +43,7 @@ func (c *checker) rangeOfRows(n *Node) error {
 	if all, err = c.applyPlain(n, "Reshape", nil, all, c.integers(n, -1)); err != nil {
 		return err
 	}
-	c.ownRows[all] = &ownRow{steps, other}
+	c.ownRows[all] = &ownRow{steps: steps, other: other}
 	c.bind(n, 0, all)
 	return nil
 }
@@ -52,6 +53,32 @@ func (c *checker) sizeVector(n *Node, d ...Size) *Value {
 	v := &Value{Name: c.unique(n.Name + "/sizes"), Type: Int64, Shape: []int{len(d)}, inner: true}
 	c.sizes[v] = Sizes{Shape: v.Shape, D: d}
 	return v
+}
+
+// ownRow checks a node that reads numbers of rows. Where they are lost in arithmetic, the shape
+// of what it gives may still be read.
+func (c *checker) ownRow(n *Node, op *Operator) error {
+	shape := n.Domain == "" && (n.Op == "Shape" || n.Op == "Size")
+	for _, v := range n.Inputs {
+		if o := c.ownRows[v]; v != nil && o != nil && o.lost != nil && !shape {
+			return o.lost
+		}
+	}
+	inputs := slices.Clone(n.Inputs)
+	lost := c.followOwnRow(n, op)
+	if lost == nil || n.Domain != "" {
+		return lost
+	}
+	switch n.Op {
+	case "Max", "Min", "Mul", "Mod", "Cast", "Add", "Sub", "Div":
+		n.Inputs = inputs
+		if n.Outputs[0] == nil || c.alias[n.Outputs[0]] != nil || n.Outputs[0].Type != 0 || c.ordinary(n, op) != nil {
+			return lost
+		}
+		c.ownRows[c.resolve(n.Outputs[0])] = &ownRow{lost: lost}
+		return nil
+	}
+	return lost
 }
 
 // followOwnRow checks a node that reads numbers of rows.
@@ -148,7 +175,7 @@ func (c *checker) moveOwnRow(n *Node, op *Operator) error {
 		return c.numbersRow(n)
 	}
 	if slices.ContainsFunc(steps.I, func(k int64) bool { return k != 0 }) {
-		c.ownRows[c.resolve(n.Outputs[0])] = &ownRow{steps, other}
+		c.ownRows[c.resolve(n.Outputs[0])] = &ownRow{steps: steps, other: other}
 	}
 	return nil
 }
