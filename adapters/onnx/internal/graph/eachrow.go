@@ -32,7 +32,7 @@ func (c *Check) EachRow(i int) *Tensor { return c.ofEachRow(c.Inputs[i]) }
 func knownOfEachRow(n *Node) bool {
 	switch n.Key() {
 	case "Expand", "ConstantOfShape", "Tile", "Concat", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Slice", "Transpose", "Cast", "Identity", "Add", "Sub", "Mul", "Div", "Neg",
-		"Gather", "GatherElements", "Where", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or", "Max", "Min", "CumSum", "ReduceSum", "ScatterElements", "Mod":
+		"Gather", "Where", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or", "Max", "Min", "CumSum", "ReduceSum", "ScatterElements", "Mod":
 		return true
 	}
 	return false
