@@ -61,8 +61,10 @@ func (c *checker) prune() error {
 				c.first = c.refused[out]
 			}
 		}
-		if c.refused[out] == nil && c.ownRows[v] != nil {
-			c.refused[out] = fmt.Errorf("onnx: graph output %q is computed from the number of the row: what a row gives would depend on its position", out.Name)
+		if o := c.ownRows[v]; c.refused[out] == nil && o != nil {
+			if c.refused[out] = o.lost; o.lost == nil {
+				c.refused[out] = fmt.Errorf("onnx: graph output %q is computed from the number of the row: what a row gives would depend on its position", out.Name)
+			}
 			if c.first == nil {
 				c.first = c.refused[out]
 			}
