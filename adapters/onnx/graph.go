@@ -1,7 +1,11 @@
 package onnx
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
@@ -26,6 +30,25 @@ type Tensor struct {
 	Name  string
 	Type  string // of its elements, as ONNX calls it: float, double, int64, uint8, bool and so on
 	Shape []int  // Batch, or a multiple of it, on one axis
+}
+
+// Turned says why an array whose rows have that shape cannot be read as it lies into input t:
+// it has the same axes in another order, as pictures by height, width and colours where t
+// takes colours first. "": it has not.
+func (t Tensor) Turned(row []int) string {
+	want := slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch || d == 1 })
+	have := slices.DeleteFunc(slices.Clone(row), func(d int) bool { return d == 1 })
+	if slices.Equal(want, have) || len(want) != len(have) || !slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(have))) {
+		return ""
+	}
+	order := []string{"0"}
+	left := slices.Clone(row)
+	for _, d := range t.Shape {
+		if at := slices.Index(left, d); d != Batch && at >= 0 {
+			order, left[at] = append(order, strconv.Itoa(at+1)), -1
+		}
+	}
+	return fmt.Sprintf("the rows of the array have the shape %v, and input %q takes %v: the axes are in another order; turn them before it is saved, as numpy.transpose(x, (%s)) does", row, t.Name, slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch }), strings.Join(order, ", "))
 }
 
 // Width is the number of elements that each row of t has: the product of the sizes of

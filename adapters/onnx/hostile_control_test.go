@@ -143,7 +143,7 @@ func TestHostileControl(t *testing.T) {
 			b.AddNode("Gather", in("s", "zero"), "n")
 			b.AddNode("Range", in("zero", "n", "one"), "r")
 			b.AddNode("Cast", in("r"), "y", onnxpb.Int("to", 1))
-		}, `onnx: node "y" (Cast): input 0 ("r/row") is the number of the row: what a row gives would depend on its position`},
+		}, `onnx: node "y" (Cast): input 0 ("r") is the number of the row: what a row gives would depend on its position`},
 		{"passes of the rows", func(b *onnxpb.Builder) {
 			graphtest.Truth(b, "yes", 1)
 			b.AddNode("Cast", in("x"), "k", onnxpb.Int("to", 7))

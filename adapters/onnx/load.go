@@ -29,6 +29,10 @@ type LoadOptions struct {
 	// MaxWork bounds the multiply-adds of constant folding, and those of one
 	// row. 0: 1e11.
 	MaxWork int64
+	// Constants are the values, row-major, of graph inputs that are constants in truth, which
+	// exporters may leave without their values (the mean and variance of Keras' Normalization
+	// by tf2onnx). Errors: a name of no input, or values that do not fit its shape and type.
+	Constants map[string][]float64
 	// KeepFile keeps the bytes of the file for Graph.File, and of the files beside it for
 	// Graph.External, which engines other than this package's need.
 	KeepFile bool
@@ -93,7 +97,7 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
 	}
 	beside := newExternalFiles(opts.External, opts.MaxMemory)
-	g, err := graph.ReadExternal(b, beside.reader(), graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, operator.New[float64]())
+	g, err := graph.ReadExternal(b, beside.reader(), graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork, Constants: opts.Constants}, operator.New[float64]())
 	if err != nil {
 		return nil, typed(err)
 	}

@@ -30,6 +30,7 @@ func TestProbabilities(t *testing.T) {
 		"ada":             {"eta", "sigmoid", logit, "0 1", "the predictor is the log odds"},
 		"svc":             {"eta", "sigmoid", logit, "0 1", "the predictor is the log odds"},
 		"stacking":        {"eta", "sigmoid", logit, "no yes", "not repeated"},
+		"neighbours":      {"eta", "", second, "0 1", "probability scale"},
 		"catboost":        {"eta", "sigmoid", logit, "0 1", "not repeated"},
 		"catboost_text":   {"eta", "sigmoid", logit, "no yes", "is left out"},
 		"bayes": {"probabilities1 probabilities2", "softmax softmax", func(p []float64) []float64 {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/data"
@@ -40,7 +41,10 @@ const (
 )
 
 // Source is a data.Source over arrays. It is safe for concurrent use.
-type Source struct{ rows *columnar.Source }
+type Source struct {
+	rows  *columnar.Source
+	shape []int // of a row of the first array
+}
 
 // Open makes one table of the files in the order of paths. An array of a .npy
 // file with d columns is the columns x0 to x{d-1}, one of a single axis is x0, and
@@ -68,18 +72,24 @@ func openAll(paths []string, tensor string, o *Options) (*Source, error) {
 		o = &Options{}
 	}
 	files := make([]columnar.File, len(paths))
+	var shape []int
 	for i, path := range paths {
 		f, err := open(o.Store, path, tensor)
 		if err != nil {
 			return nil, err
 		}
 		files[i] = f
+		if i == 0 && len(f.entries) > 0 {
+			for _, d := range f.entries[0].shape[1:] {
+				shape = append(shape, int(d))
+			}
+		}
 	}
 	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})
 	if err != nil {
 		return nil, err
 	}
-	return &Source{s}, nil
+	return &Source{s, shape}, nil
 }
 
 // Schema lists the columns that can be read, in file order. The caller owns the list.
@@ -103,6 +113,10 @@ func (s *Source) Len() int64 { return s.rows.Len() }
 // Describe says what each file is known by; its Digest is that of the shapes and types, and
 // of archives their entries' checksums.
 func (s *Source) Describe() []data.StoredFile { return s.rows.Describe() }
+
+// RowShape is the shape of a row of the first array, without the axis of the rows. The
+// caller owns it.
+func (s *Source) RowShape() []int { return slices.Clone(s.shape) }
 
 // Close does nothing and returns nil: files are open only while a pass reads them.
 func (s *Source) Close() error { return nil }

@@ -69,6 +69,8 @@ func networkInFlags(text string) string {
 		"Options.Predictor", "--predictor",
 		"Options.Clip", "--clip",
 		"onnx: Clip is", "--clip",
+		"LoadOptions.Constants", "--constant NAME=VALUES",
+		"Constants names", "--constant names",
 	).Replace(text)
 }
 

@@ -145,7 +145,7 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 // networks reads those that --model names, or makes those of --predictions.
 func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
 	if len(d.predictions) == 0 {
-		return loadNetworks(in.models, d.network.maxMemory)
+		return loadNetworks(in.models, &d.network)
 	}
 	models, err := columnLists(d.predictions)
 	if err != nil {

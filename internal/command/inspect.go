@@ -32,7 +32,7 @@ with reasons.`,
   pho inspect model.onnx --json`,
 		Args: exactArgs("MODEL.onnx"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			n, err := loadNetwork(args[0], network.maxMemory)
+			n, err := loadNetwork(args[0], network.maxMemory, network.constants...)
 			if err != nil {
 				return err
 			}

@@ -142,11 +142,11 @@ func parseMembers(raw []byte) (*membersFile, error) {
 }
 
 // loadNetworks reads and checks the networks; their tensors together keep to maxMemory.
-func loadNetworks(paths []string, maxMemory string) ([]*wiring.Network, error) {
+func loadNetworks(paths []string, flags *networkFlags) ([]*wiring.Network, error) {
 	var out []*wiring.Network
 	var faults []error
 	for _, path := range paths {
-		n, err := loadNetwork(path, maxMemory)
+		n, err := loadNetwork(path, flags.maxMemory, flags.constants...)
 		faults = append(faults, err)
 		out = append(out, n)
 	}

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -18,6 +21,7 @@ type networkFlags struct {
 	predictor   []string
 	noStructure bool
 	clip        float64
+	constants   []string
 	maxMemory   string
 	precision   string
 	vectors     bool // no products on matrix units: the plan's machine has none
@@ -29,6 +33,7 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
 	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
 	f.Float64Var(&n.clip, "clip", 0, "keep probabilities `EPS` away from 0 and 1 and take log odds: those of classes, as of a forest, or --predictions")
+	f.StringArrayVar(&n.constants, "constant", nil, "`NAME=VALUES` of a network's input that is a constant, as mean=0.5,12: row-major, with commas (repeatable)")
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
 }
 
@@ -60,13 +65,45 @@ func (n *networkFlags) kernels() string {
 }
 
 // loadNetwork reads and checks a network, within the bound that --max-memory names; ""
-// is the adapter's own.
-func loadNetwork(path, maxMemory string) (*wiring.Network, error) {
+// is the adapter's own. constants are values of --constant.
+func loadNetwork(path, maxMemory string, constants ...string) (*wiring.Network, error) {
 	bound, err := memoryBound(maxMemory)
 	if err != nil {
 		return nil, err
 	}
-	return wiring.Load(path, bound)
+	given, err := constantValues(constants)
+	if err != nil {
+		return nil, err
+	}
+	return wiring.LoadWith(path, bound, given)
+}
+
+// constantValues reads the values of --constant, NAME=number,number,...; nil for none.
+func constantValues(flags []string) (map[string][]float64, error) {
+	var given map[string][]float64
+	for _, flag := range flags {
+		at := strings.LastIndexByte(flag, '=')
+		if at <= 0 {
+			return nil, usagef("--constant %q is not of the form NAME=VALUES, as mean=0.5,12", flag)
+		}
+		name := flag[:at]
+		if given[name] != nil {
+			return nil, usagef("--constant %q: input %q is given twice", flag, name)
+		}
+		var x []float64
+		for _, text := range strings.Split(flag[at+1:], ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				return nil, usagef("--constant %q: %q is no number", flag, text)
+			}
+			x = append(x, v)
+		}
+		if given == nil {
+			given = map[string][]float64{}
+		}
+		given[name] = x
+	}
+	return given, nil
 }
 
 // reopen opens the network that r, read from dir, was made of, or the networks; path

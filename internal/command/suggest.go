@@ -37,6 +37,12 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	for _, name := range n.predictor {
 		words = append(words, "--predictor", shellWord(name))
 	}
+	for _, flag := range n.constants {
+		words = append(words, "--constant", shellWord(flag))
+	}
+	if n.clip > 0 {
+		words = append(words, "--clip", strconv.FormatFloat(n.clip, 'g', -1, 64))
+	}
 	if n.noStructure {
 		words = append(words, "--no-structure")
 	}
@@ -61,7 +67,16 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	}
 	classes := len(s.Softmaxes) == 1 && len(s.Softmaxes[0].Predictors) == len(s.Predictors)
 	several := len(s.Predictors) > 1 && declared == nil && !classes
+	var heads []string
+	for _, p := range s.Predictors {
+		heads = append(heads, p.Head)
+	}
+	f := family.Suggested(heads)
+	_, unknown := family.Parse(f, heads)
 	switch {
+	case declared == nil && !classes && !several && unknown != nil && terms != "": // no family fits, so no response
+		words = append(words, "--formula", shellWord("~ "+terms))
+	case declared == nil && !classes && !several && unknown != nil:
 	case several && terms == "": // whatever they are predictors of
 	case several:
 		for _, p := range s.Predictors[:2] {
@@ -72,11 +87,7 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	default:
 		words = append(words, "--formula", shellWord(quoteColumn(y)+" ~ "+terms))
 	}
-	var heads []string
-	for _, p := range s.Predictors {
-		heads = append(heads, p.Head)
-	}
-	if f := family.Suggested(heads); declared == nil && !several && !classes && f != "gaussian" {
+	if unknown == nil && declared == nil && !several && !classes && f != "gaussian" {
 		words = append(words, "--family", f)
 	}
 	return strings.Join(append(words, "--out", "result"), " "), nil

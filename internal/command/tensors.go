@@ -87,6 +87,9 @@ func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *
 		if width := max(column.Width, 1); width != len(names) {
 			return nil, fmt.Errorf("--input %q: the array holds %d numbers a row, input %q takes %d", t.name+"=@"+t.path, width, t.name, len(names))
 		}
+		if turned := g.Inputs()[at].Turned(from.RowShape()); turned != "" {
+			return nil, fmt.Errorf("--input %q: %s", t.name+"=@"+t.path, turned)
+		}
 		parts = append(parts, data.Part{Name: t.path, Source: &unrolled{from, t.name, names}})
 	}
 	for _, p := range parts[1:] { // where both are known beforehand

@@ -26,6 +26,8 @@ type Network struct {
 	// Predictions says that the network is a model that is known by its predictions; nil: it is one of an ONNX file.
 	Predictions *Predictions
 
+	Constants map[string][]float64 // of its inputs, as LoadWith was given them
+
 	place string // Path made absolute, whatever directory the program goes to
 	raw   []byte // the file, if there is no Path
 }
@@ -48,7 +50,10 @@ func (n *Network) engine(p onnx.Precision) onnx.GoEngine {
 
 // Load reads and checks a network. maxMemory bounds its tensors in bytes; 0 is the
 // bound that onnx.LoadOptions has.
-func Load(path string, maxMemory int64) (*Network, error) {
+func Load(path string, maxMemory int64) (*Network, error) { return LoadWith(path, maxMemory, nil) }
+
+// LoadWith is Load with values of inputs that are constants (onnx.LoadOptions).
+func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Network, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
 		return nil, fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
 	}
@@ -57,7 +62,7 @@ func Load(path string, maxMemory int64) (*Network, error) {
 		return nil, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
-	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path)})
+	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path), Constants: constants})
 	if err != nil {
 		return nil, &RefusedError{fmt.Errorf("model %q: %w", path, err)}
 	}
@@ -65,7 +70,7 @@ func Load(path string, maxMemory int64) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{Graph: g, Path: path, SHA256: g.SHA256(), MaxMemory: maxMemory, place: place}, nil
+	return &Network{Graph: g, Path: path, SHA256: g.SHA256(), MaxMemory: maxMemory, Constants: constants, place: place}, nil
 }
 
 // LoadFrom reads and checks a network from r, to whose end it reads. It keeps the bytes. A network
@@ -121,16 +126,17 @@ type Reference struct {
 	Inputs map[string][]string `json:"inputs"` // columns of each input, in order
 
 	// BoundBy says how the columns of an input were found whose names do not decide it.
-	BoundBy     map[string]string `json:"bound_by,omitempty"`
-	Rounded     []string          `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
-	Factors     []string          `json:"factors,omitempty"` // columns held as categories
-	MaxOrder    int               `json:"max_order,omitempty"`
-	Deep        []string          `json:"deep,omitempty"`
-	Learned     []string          `json:"learned,omitempty"`
-	Predictor   []string          `json:"predictor,omitempty"`
-	NoStructure bool              `json:"no_structure,omitempty"`
-	Clip        float64           `json:"clip,omitempty"`      // onnx.Options.Clip, or that of Predictions
-	Precision   string            `json:"precision,omitempty"` // Single; "": Double
+	BoundBy     map[string]string    `json:"bound_by,omitempty"`
+	Rounded     []string             `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
+	Factors     []string             `json:"factors,omitempty"` // columns held as categories
+	MaxOrder    int                  `json:"max_order,omitempty"`
+	Deep        []string             `json:"deep,omitempty"`
+	Learned     []string             `json:"learned,omitempty"`
+	Predictor   []string             `json:"predictor,omitempty"`
+	NoStructure bool                 `json:"no_structure,omitempty"`
+	Clip        float64              `json:"clip,omitempty"`      // onnx.Options.Clip, or that of Predictions
+	Constants   map[string][]float64 `json:"constants,omitempty"` // of inputs: onnx.LoadOptions.Constants
+	Precision   string               `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
 	Classes *ClassesReference `json:"classes,omitempty"`
 	// Members are several networks; Path is the folder that they lie in then, and SHA256 "".

@@ -57,7 +57,7 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 		}
 		path = ref.find(dir)
 	}
-	n, err := Load(path, maxMemory)
+	n, err := LoadWith(path, maxMemory, ref.Constants)
 	if err != nil {
 		return nil, moved(err)
 	}
@@ -186,7 +186,7 @@ func (ref *Reference) reopenMember(i int, dir, folder string, maxMemory int64, p
 		}
 		file, moved = filepath.Join(folder, rel), func(err error) error { return err }
 	}
-	n, err := Load(file, maxMemory)
+	n, err := LoadWith(file, maxMemory, ref.Constants)
 	if err != nil {
 		return nil, moved(err)
 	}

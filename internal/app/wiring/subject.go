@@ -143,6 +143,7 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
 		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure, Clip: q.Open.Clip,
+		Constants: q.Network.Constants,
 	}
 	if q.Precision == onnx.Single {
 		ref.Precision = Single

@@ -12,19 +12,32 @@ import (
 // answers runs the first output of a file on rows of its inputs.
 func answers(t *testing.T, b *onnxpb.Builder, rows int, inputs ...[]float64) []float64 {
 	t.Helper()
-	g, err := graphtest.Load(graphtest.Bytes(t, b))
+	out, err := answer(t, b, rows, inputs...)
 	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := engine.New(g, []*graph.Value{g.Outputs[0]}, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([]float64, rows*g.Outputs[0].Width())
-	if err := r.Run([][]float64{out}, inputs, rows); err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// refused is why a file cannot be loaded or run.
+func refused(t *testing.T, b *onnxpb.Builder, rows int, inputs ...[]float64) error {
+	t.Helper()
+	_, err := answer(t, b, rows, inputs...)
+	return err
+}
+
+func answer(t *testing.T, b *onnxpb.Builder, rows int, inputs ...[]float64) ([]float64, error) {
+	t.Helper()
+	g, err := graphtest.Load(graphtest.Bytes(t, b))
+	if err != nil {
+		return nil, err
+	}
+	r, err := engine.New(g, []*graph.Value{g.Outputs[0]}, engine.Options{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, rows*g.Outputs[0].Width())
+	return out, r.Run([][]float64{out}, inputs, rows)
 }
 
 // A Cast of computed numbers rounds them: to 16 bits always, to float where a jump follows.

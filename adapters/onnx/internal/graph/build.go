@@ -2,6 +2,9 @@ package graph
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
@@ -30,7 +33,7 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{pb: m.Graph, opsets: opsets, budget: newBudget(l), values: map[string]*Value{}}
+	b := &builder{pb: m.Graph, opsets: opsets, budget: newBudget(l), values: map[string]*Value{}, given: l.Constants}
 	if err := b.initializers(); err != nil {
 		return nil, err
 	}
@@ -102,7 +105,8 @@ type builder struct {
 	values   map[string]*Value
 	ins      []*Value
 	outs     []*Value
-	fixedOne bool // the batch axis was declared with size 1
+	fixedOne bool                 // the batch axis was declared with size 1
+	given    map[string][]float64 // see Limits.Constants
 }
 
 // scope is that of the main graph.
@@ -167,7 +171,7 @@ func constant(name string, t *Tensor) *Value {
 
 // inputs reads the graph inputs and decides which axis of each holds the rows.
 // Initializers listed as inputs (IR version 3) are constants.
-func (b *builder) inputs() error {
+func (b *builder) inputs() (err error) {
 	seen := map[string]bool{}
 	dynamic, ones := 0, 0
 	for _, p := range b.pb.Input {
@@ -176,6 +180,12 @@ func (b *builder) inputs() error {
 		}
 		seen[p.Name] = true
 		if _, ok := b.values[p.Name]; ok {
+			continue
+		}
+		if x, ok := b.given[p.Name]; ok {
+			if b.values[p.Name], err = b.givenConstant(p, x); err != nil {
+				return err
+			}
 			continue
 		}
 		v, err := b.input(p)
@@ -195,10 +205,15 @@ func (b *builder) inputs() error {
 	if len(b.ins) == 0 {
 		return fmt.Errorf("onnx: the graph has no inputs")
 	}
+	for _, name := range slices.Sorted(maps.Keys(b.given)) {
+		if v := b.values[name]; !seen[name] || v.Const == nil {
+			return fmt.Errorf("onnx: Constants names %q, which is no input of the graph; its inputs are %s", name, QuotedList(slices.Sorted(maps.Keys(seen))))
+		}
+	}
 	if ones > 0 && dynamic > 0 {
 		for _, v := range b.ins {
 			if v.BatchAxis() < 0 {
-				return fmt.Errorf("onnx: graph input %q has the fixed shape %v while other inputs have a dynamic batch axis; export the model again with a dynamic batch axis on every input", v.Name, v.Shape)
+				return fmt.Errorf("onnx: graph input %q has the fixed shape %v while other inputs have a dynamic batch axis; if it is a constant that the exporter left without its values (the mean of a Normalization, say), give them with LoadOptions.Constants, else export the model again with a dynamic batch axis on every input", v.Name, v.Shape)
 			}
 		}
 	}
@@ -209,6 +224,49 @@ func (b *builder) inputs() error {
 		}
 	}
 	return nil
+}
+
+// givenConstant is a graph input whose values somebody gave, as a constant: of the declared
+// shape, in which one size may be open.
+func (b *builder) givenConstant(p *onnxpb.ValueInfoProto, x []float64) (*Value, error) {
+	tt := p.GetType().GetTensorType()
+	t, err := TypeOf(tt.GetElemType())
+	if err != nil || !t.Floating() && !t.Integer() {
+		return nil, fmt.Errorf("onnx: graph input %q is given as a constant of numbers, and is none", p.Name)
+	}
+	shape, open, n := []int{}, -1, 1
+	for i, d := range tt.GetShape().GetDim() {
+		size := int(d.GetDimValue())
+		if size <= 0 && open < 0 {
+			open, size = i, 1
+		}
+		if size <= 0 || size > len(x) {
+			return nil, fmt.Errorf("onnx: graph input %q takes a tensor of shape %v..., and %d values are given as a constant", p.Name, append(shape, size), len(x))
+		}
+		shape, n = append(shape, size), n*size
+	}
+	if open >= 0 && len(x)%n == 0 {
+		shape[open], n = len(x)/n, len(x)
+	}
+	if n != len(x) {
+		return nil, fmt.Errorf("onnx: graph input %q has the shape %v, and %d values are given as a constant", p.Name, shape, len(x))
+	}
+	if err := b.budget.take(n, fmt.Sprintf("constant %q", p.Name), shape); err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	c := &Tensor{Type: t, Shape: shape}
+	c.allocate(n)
+	for i, v := range x {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0) || t.Integer() && v != math.Trunc(v):
+			return nil, fmt.Errorf("onnx: value %d of graph input %q, which is given as a constant, is %v: it takes finite numbers of type %s", i+1, p.Name, v, t)
+		case t.Floating():
+			c.F[i] = t.Round(v)
+		default:
+			c.I[i] = int64(v)
+		}
+	}
+	return constant(p.Name, c), nil
 }
 
 func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {

@@ -69,6 +69,20 @@ func (c *checker) node(n *Node) error {
 
 // plain checks a node that is run as it is, or as those that its operator puts in its place.
 func (c *checker) plain(n *Node, op *Operator) error {
+	if len(n.Inputs) > 1 && c.bags[n.Inputs[0]] != nil && n.Inputs[0].Type == 0 {
+		if done, err := c.lastEnds(n); done || err != nil {
+			return err
+		}
+	}
+	if c.anyOwnRow(n.Inputs) {
+		return c.ownRow(n, op)
+	}
+	return c.ordinary(n, op)
+}
+
+// ordinary checks a node that reads no number of a row.
+func (c *checker) ordinary(n *Node, op *Operator) error {
+	c.withConstants(n)
 	if op.Replace != nil {
 		if done, err := c.replace(n, op); done || err != nil {
 			return err
@@ -85,6 +99,7 @@ func (c *checker) single(n *Node, op *Operator) error {
 	}
 	if keep {
 		c.kept = append(c.kept, n)
+		c.noteEachRow(n, op)
 	}
 	return nil
 }

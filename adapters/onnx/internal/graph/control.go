@@ -61,6 +61,9 @@ func (c *checker) loop(n *Node) error {
 	if err != nil {
 		return err
 	}
+	if done, err := c.overBags(n, g); done || err != nil {
+		return err
+	}
 	l := &unrolled{checker: c, node: n, state: append([]*Value(nil), n.Inputs[2:]...)}
 	scans := len(g.Output) - 1 - len(l.state)
 	if scans < 0 || len(g.Input) != 2+len(l.state) {

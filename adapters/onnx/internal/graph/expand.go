@@ -12,20 +12,23 @@ import (
 // none of these. (What an operator puts in its own place is a Replacement.)
 type expander struct {
 	*shared
-	functions           map[functionKey]*function
-	calls               []*function                           // those being expanded
-	alias               map[*Value]*Value                     // an output of an expanded node: what it is
-	sequences           map[*Value]*sequence                  // values that are no tensors
-	lifted              map[*Value]bool                       // see lift
-	rowNumbers, allRows map[*Value]bool                       // see rowNumber and rangeOfRows
-	attrs               map[*onnxpb.NodeProto]map[string]Attr // of nodes that stand in subgraphs
-	constants           map[*onnxpb.GraphProto][]*Value       // initializers of subgraphs
+	functions  map[functionKey]*function
+	calls      []*function                           // those being expanded
+	alias      map[*Value]*Value                     // an output of an expanded node: what it is
+	sequences  map[*Value]*sequence                  // values that are no tensors
+	lifted     map[*Value]bool                       // see lift
+	rowNumbers map[*Value]bool                       // see rowNumber
+	ownRows    map[*Value]*ownRow                    // tensors that the number of the row is in
+	each       map[*Value]*Tensor                    // see ofEachRow
+	bags       map[*Value]*Value                     // see bagEnds: where the bags begin
+	attrs      map[*onnxpb.NodeProto]map[string]Attr // of nodes that stand in subgraphs
+	constants  map[*onnxpb.GraphProto][]*Value       // initializers of subgraphs
 }
 
 func newExpander(s *shared, functions map[functionKey]*function) expander {
 	return expander{
 		shared: s, functions: functions, alias: map[*Value]*Value{}, sequences: map[*Value]*sequence{},
-		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, allRows: map[*Value]bool{},
+		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, ownRows: map[*Value]*ownRow{}, each: map[*Value]*Tensor{}, bags: map[*Value]*Value{},
 		attrs: map[*onnxpb.NodeProto]map[string]Attr{}, constants: map[*onnxpb.GraphProto][]*Value{},
 	}
 }

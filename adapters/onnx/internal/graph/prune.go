@@ -34,6 +34,10 @@ func (c *checker) refusedInput(n *Node) error {
 func (c *checker) checkAll(nodes []*Node) error {
 	for i, n := range nodes {
 		err := c.refusedInput(n)
+		if v := c.choice(n); err != nil && v != nil && c.refused[v] == nil {
+			c.bind(n, 0, v)
+			continue
+		}
 		if err == nil {
 			err = c.node(n)
 		}
@@ -53,6 +57,14 @@ func (c *checker) prune() error {
 		v := c.resolve(out)
 		if c.refused[out] == nil && c.isSequence([]*Value{v}) {
 			c.refused[out] = fmt.Errorf("onnx: graph output %q is a sequence or optional, not a tensor; export the tensors in it as outputs of their own", out.Name)
+			if c.first == nil {
+				c.first = c.refused[out]
+			}
+		}
+		if o := c.ownRows[v]; c.refused[out] == nil && o != nil {
+			if c.refused[out] = o.lost; o.lost == nil {
+				c.refused[out] = fmt.Errorf("onnx: graph output %q is computed from the number of the row: what a row gives would depend on its position", out.Name)
+			}
 			if c.first == nil {
 				c.first = c.refused[out]
 			}

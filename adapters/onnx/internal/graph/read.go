@@ -15,6 +15,8 @@ type Limits struct {
 	MaxMemory   int64 // bytes of the constants together, and of a tensor for one row: 4 GiB
 	MaxElements int   // parts of the file, and what loops and functions expand to: 1,000,000
 	MaxWork     int64 // multiply-adds of folding, and of one row: 1e11
+	// Constants are the values of graph inputs that are constants, by name.
+	Constants map[string][]float64
 }
 
 // DefaultMemory is Limits.MaxMemory where none is given.

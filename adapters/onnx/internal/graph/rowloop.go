@@ -156,32 +156,28 @@ func (c *checker) loopOverRows(n *Node, g *onnxpb.GraphProto, l *unrolled) error
 	return nil
 }
 
-// rowNumber is the number of the row in a body that runs once for each row, or of all rows.
+// rowNumber is the number of the row in a body that runs once for each row.
 func (c *checker) rowNumber(n *Node) *Value {
 	v := &Value{Name: c.unique(n.Name + "/row"), inner: true}
 	c.rowNumbers[v] = true
 	return v
 }
 
-// numbersRows reports whether a Range is 0, 1, ... for as many as there are rows.
+// numbersRows reports whether a Range counts on from row to row, over as many numbers for each.
 func (c *checker) numbersRows(n *Node) bool {
 	if len(n.Inputs) != 3 || slices.Contains(n.Inputs, nil) {
 		return false
 	}
-	is := func(i int, want Size) bool {
-		s, ok := c.SizesOf(n.Inputs[i])
-		return ok && len(s.D) == 1 && s.D[0] == want
+	var d [3]Size
+	for i, v := range n.Inputs {
+		s, ok := c.SizesOf(v)
+		if !ok || len(s.D) != 1 {
+			return false
+		}
+		d[i] = s.D[0]
 	}
-	return is(0, Size{}) && is(1, Size{K: 1, Rows: true}) && is(2, Size{K: 1})
-}
-
-// rangeOfRows: the numbers of all rows are known by what reads them, if that is a Gather
-// of the rows in their order.
-func (c *checker) rangeOfRows(n *Node) error {
-	v := c.rowNumber(n)
-	c.rowNumbers[v], c.allRows[v] = true, true
-	c.bind(n, 0, v)
-	return nil
+	first, limit, step := d[0], d[1], d[2]
+	return limit.Rows && !first.Rows && !step.Rows && step.K > 0 && 0 <= first.K && first.K < step.K && limit.K%step.K == 0 && limit.K/step.K <= maxEachRow
 }
 
 // gathered is the sequence of what each row has appended to an empty one.
@@ -210,10 +206,6 @@ func (c *checker) pickRow(n *Node) (done bool, err error) {
 	}
 	if err != nil {
 		return false, within(n, err)
-	}
-	if c.allRows[n.Inputs[1]] {
-		c.bind(n, 0, x)
-		return true, nil
 	}
 	row, err := c.rowOf(n, x, at)
 	if err != nil {

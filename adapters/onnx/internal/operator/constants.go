@@ -24,13 +24,13 @@ func constantOps[T kernel.Float]() []Entry[T] {
 
 // constantOf reads the value of a Constant node in any of its forms.
 func constantOf(n *graph.Node) (*graph.Tensor, error) {
-	for _, name := range []string{"value", "value_float", "value_int", "value_floats", "value_ints", "value_string", "value_strings"} {
+	for _, name := range []string{"value", "value_float", "value_int", "value_floats", "value_ints", "value_string", "value_strings", "sparse_value"} {
 		a, ok := n.Attrs[name]
 		if !ok {
 			continue
 		}
 		switch name {
-		case "value":
+		case "value", "sparse_value":
 			if a.Tensor == nil {
 				return nil, fmt.Errorf("attribute \"value\" holds no tensor")
 			}

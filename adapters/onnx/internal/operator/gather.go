@@ -71,6 +71,13 @@ func compileGather[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
+// alongAxis is where GatherElements picks, and the positions of a row where all rows have the
+// same; nil: they are not known.
+type alongAxis struct {
+	axis  int
+	known *graph.Tensor
+}
+
 func checkGatherElements(c *graph.Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
 	if index.Type.Floating() || index.Type == graph.Bool || index.Type == graph.String {
@@ -83,6 +90,13 @@ func checkGatherElements(c *graph.Check) error {
 	if len(index.Shape) != len(in.Shape) {
 		return fmt.Errorf("indices of shape %s for %s", graph.ShapeText(index.Shape), graph.ShapeText(in.Shape))
 	}
+	if k := c.EachRow(1); k != nil {
+		for _, p := range k.I {
+			if _, err := position(p, graph.PerRow(in.Shape[at])); err != nil {
+				return err
+			}
+		}
+	}
 	for i, d := range in.Shape {
 		switch {
 		case i == at && (graph.IsRows(d) || graph.IsRows(index.Shape[i])):
@@ -91,12 +105,12 @@ func checkGatherElements(c *graph.Check) error {
 			return fmt.Errorf("indices of shape %s for %s", graph.ShapeText(index.Shape), graph.ShapeText(in.Shape))
 		}
 	}
-	c.Resolved = at
+	c.Resolved = &alongAxis{at, c.EachRow(1)}
 	return c.Set(0, in.Type, index.Shape)
 }
 
 func compileGatherElements[T kernel.Float](n *graph.Node) Step[T] {
-	at := n.Resolved.(int)
+	at := n.Resolved.(*alongAxis).axis
 	return func(x *Exec[T]) error {
 		in, index, out := x.In[0], x.In[1], x.Out[0]
 		size, picks, inner := in.Shape[at], index.Shape[at], graph.Product(in.Shape[at+1:])
@@ -166,6 +180,12 @@ func gatherElementsRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	inner := graph.Product(in[axis+1:])
+	if a, ok := n.Resolved.(*alongAxis); ok && a.known != nil {
+		return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+			k, _ := position(a.known.I[e], in[axis])
+			yield(0, (e/(idx[axis]*inner)*in[axis]+k)*inner+e%inner, 1)
+		}}
+	}
 	return Rule{Cost: 1 + in[axis], Each: func(_, e int, yield Link) {
 		outer, j := e/(idx[axis]*inner), e%inner
 		yield(1, e, 1)

@@ -18,7 +18,10 @@ func gatherNDOps[T kernel.Float]() []Entry[T] {
 
 // tuples says how a tensor is addressed by tuples of positions: its axes are shared with
 // the indices (the first of them), then named by the tuples, then copied whole.
-type tuples struct{ shared, named int }
+type tuples struct {
+	shared, named int
+	known         *graph.Tensor // of a row, where all rows have the same; nil: not known
+}
 
 // positions requires input i to be integers.
 func positions(c *graph.Check, i int) error {
@@ -42,7 +45,7 @@ func readTuples(c *graph.Check, shared int64) (tuples, error) {
 	if shared < 0 || shared >= int64(min(len(in), len(index))) || named < 1 || int64(named) > int64(len(in))-shared {
 		return tuples{}, fmt.Errorf("indices %s with %d batch axes do not address %s", graph.ShapeText(index), shared, graph.ShapeText(in))
 	}
-	u := tuples{int(shared), named}
+	u := tuples{int(shared), named, c.EachRow(1)}
 	if !slices.Equal(in[:u.shared], index[:u.shared]) {
 		return tuples{}, fmt.Errorf("the first %d axes of %s and %s differ", u.shared, graph.ShapeText(in), graph.ShapeText(index))
 	}
@@ -50,7 +53,7 @@ func readTuples(c *graph.Check, shared int64) (tuples, error) {
 	if at := graph.RowsIn(axes); at >= 0 {
 		return tuples{}, fmt.Errorf("mixes rows: its indices name rows, the batch axis %d of %s", u.shared+at, graph.ShapeText(in))
 	}
-	if k := c.Inputs[1].Const; k != nil {
+	if k := u.known; k != nil {
 		for i, p := range k.I {
 			if _, err := position(p, axes[i%named]); err != nil {
 				return tuples{}, fmt.Errorf("axis %d of the tensor: %w", u.shared+i%named, err)
@@ -130,10 +133,10 @@ func gatherNDRule(n *graph.Node) Rule {
 	axes := in[u.shared : u.shared+u.named]
 	inner, block := graph.Product(in[u.shared+u.named:]), graph.Product(axes)
 	per := graph.Product(index[u.shared : len(index)-1])
-	if pos.Const != nil {
+	if u.known != nil {
 		return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
 			i := e / inner
-			k, _ := offset(pos.Const.I[i*u.named:(i+1)*u.named], axes) // checked
+			k, _ := offset(u.known.I[i*u.named:(i+1)*u.named], axes) // checked
 			yield(0, (i/per*block+k)*inner+e%inner, 1)
 		}}
 	}

@@ -25,7 +25,7 @@ func columnOps[T kernel.Float]() []Entry[T] {
 }
 
 // checkExtractor picks columns of the last axis by constant positions, or, of a constant
-// list, one for each row: the labels of classes.
+// list, as many for each row: the labels of classes, what is stored of the nearest points.
 func checkExtractor(c *graph.Check) error {
 	in, pos := c.Inputs[0], c.Inputs[1]
 	if pos.Type != graph.Int64 && pos.Type != graph.Int32 {
@@ -47,16 +47,21 @@ func checkExtractor(c *graph.Check) error {
 		}
 	case in.Const == nil || in.Width() != size:
 		return fmt.Errorf("mixes rows: the positions (%q) of some rows would pick columns of others", pos.Name)
-	case pos.Width() != 1:
-		return fmt.Errorf("mixes rows: %d positions a row (%q) become one list of all rows; use Gather", pos.Width(), pos.Name)
+	case pos.BatchAxis() != 0:
+		return fmt.Errorf("mixes rows: the positions of all rows (%q of shape %s) become one list in another order than theirs", pos.Name, graph.ShapeText(pos.Shape))
 	}
 	shape := []int{1}
 	if last > 0 {
 		shape = slices.Clone(in.Shape[:last])
 	}
-	picks := graph.Batch
-	if pos.BatchAxis() < 0 {
-		picks = pos.Width()
+	picks := pos.Width()
+	if pos.BatchAxis() == 0 { // the list holds as many of each row
+		var ok bool
+		if _, inner := graph.Around(pos.Shape); inner > graph.MaxAround {
+			return fmt.Errorf("%d positions a row are too many", inner)
+		} else if picks, ok = graph.RowsAxis(1, inner); !ok {
+			return fmt.Errorf("the positions (%q) are none for a row", pos.Name)
+		}
 	}
 	return c.Set(0, in.Type, append(shape, picks))
 }
@@ -86,7 +91,7 @@ func compileExtractor[T kernel.Float](*graph.Node) Step[T] {
 func extractorRule(n *graph.Node) Rule {
 	in, pos := n.Inputs[0], n.Inputs[1]
 	if pos.Const == nil {
-		return Rule{Cost: 1, Each: func(_, _ int, yield Link) { yield(1, 0, 1) }}
+		return Rule{Cost: 1, Each: func(_, e int, yield Link) { yield(1, e, 1) }}
 	}
 	size, picks := in.Shape[len(in.Shape)-1], max(1, len(pos.Const.I))
 	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {

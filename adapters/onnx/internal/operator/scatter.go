@@ -15,11 +15,29 @@ func scatterOps[T kernel.Float]() []Entry[T] {
 		return Entry[T]{Operator: graph.Operator{Name: name, Versions: versions, Min: 3, Max: 3, Outputs: 1, Check: check},
 			Rule: scatterRule, Compile: compileScatter[T]}
 	}
+	elements := scatter("ScatterElements", []int{11, 13, 16, 18}, checkScatterElements)
+	elements.Sizes = scatterSizes
 	return []Entry[T]{
 		scatter("Scatter", []int{9, 11}, checkScatterElements),
-		scatter("ScatterElements", []int{11, 13, 16, 18}, checkScatterElements),
+		elements,
 		scatter("ScatterND", []int{11, 13, 16, 18}, checkScatterND),
 	}
+}
+
+// scatterSizes puts sizes in the place of others, as exporters rebuild a shape.
+func scatterSizes(c *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
+	if a, ok := c.Attrs["reduction"]; ok && a.String != "none" || len(in[0].Shape) != 1 || len(in[1].D) != len(in[2].D) {
+		return nil, nil
+	}
+	out := graph.Sizes{Shape: in[0].Shape, D: slices.Clone(in[0].D)}
+	for i, at := range in[1].D {
+		k, err := position(at.K, len(out.D))
+		if at.Rows || err != nil {
+			return nil, err
+		}
+		out.D[k] = in[2].D[i]
+	}
+	return &out, nil
 }
 
 // scattered is where updates go and what becomes of them.
@@ -27,6 +45,8 @@ type scattered struct {
 	reduction string
 	axis      int // of ScatterElements
 	named     int // axes that a tuple names, of ScatterND; 0 for ScatterElements
+	// known are the positions of a row, where all rows have the same; nil: they are not known.
+	known *graph.Tensor
 }
 
 // checkUpdates: updates have the type of the data, and a reduction that it has.
@@ -74,14 +94,14 @@ func checkScatterElements(c *graph.Check) error {
 			return fmt.Errorf("indices of shape %s for %s", graph.ShapeText(index), graph.ShapeText(in))
 		}
 	}
-	if k := c.Inputs[1].Const; k != nil {
+	if k := c.EachRow(1); k != nil {
 		for _, p := range k.I {
 			if _, err := position(p, in[at]); err != nil {
 				return fmt.Errorf("axis %d of the tensor: %w", at, err)
 			}
 		}
 	}
-	c.Resolved = &scattered{reduction: reduction, axis: at}
+	c.Resolved = &scattered{reduction: reduction, axis: at, known: c.EachRow(1)}
 	return c.Set(0, c.Inputs[0].Type, in)
 }
 
@@ -102,7 +122,7 @@ func checkScatterND(c *graph.Check) error {
 	if graph.HasRows(index) {
 		return fmt.Errorf("mixes rows: the updates of all rows go into one tensor %s", graph.ShapeText(in))
 	}
-	c.Resolved = &scattered{reduction: reduction, named: u.named}
+	c.Resolved = &scattered{reduction: reduction, named: u.named, known: c.EachRow(1)}
 	return c.Set(0, c.Inputs[0].Type, in)
 }
 
@@ -224,13 +244,13 @@ func scatterRule(n *graph.Node) Rule {
 	if !ok {
 		return opaque(n)
 	}
-	in, index, pos := n.Inputs[0].RowShape(), n.Inputs[1].RowShape(), n.Inputs[1]
-	if pos.Const == nil || n.Inputs[2].Width() > maxFollowed {
+	in, index := n.Inputs[0].RowShape(), n.Inputs[1].RowShape()
+	if s.known == nil || n.Inputs[2].Width() > maxFollowed {
 		return s.unknown(in, index)
 	}
 	updates := map[int][]int{} // of an element, in order
 	count := 0
-	_ = s.each(in, index, pos.Const.I, func(to, from, run int) { // checked
+	_ = s.each(in, index, s.known.I, func(to, from, run int) { // checked
 		for i := range run {
 			updates[to+i] = append(updates[to+i], from+i)
 			count = max(count, len(updates[to+i]))

@@ -218,6 +218,7 @@ func (d *discovery) randomRows(codes bool) (inputs [][]float64) {
 // codes do, that reaches 0 or 1.
 func (d *discovery) mayBeZero(v *graph.Value) bool {
 	defer func(spent int) { d.dep.unrolled = spent }(d.dep.unrolled)
+	steps := ofSteps(v, map[*graph.Value]bool{})
 	for e := range v.Width() {
 		u := d.dep.unroll(Element{v, e}, 1)
 		if len(u.atoms) == 0 {
@@ -227,7 +228,7 @@ func (d *discovery) mayBeZero(v *graph.Value) bool {
 		for i, a := range u.atoms {
 			least, most, ok := d.dep.values(a)
 			if !ok {
-				return false
+				return steps
 			}
 			lo += min(u.coef[i]*least, u.coef[i]*most)
 			hi += max(u.coef[i]*least, u.coef[i]*most)
@@ -237,6 +238,36 @@ func (d *discovery) mayBeZero(v *graph.Value) bool {
 		}
 	}
 	return false
+}
+
+// ofSteps reports whether a tensor is made of truth values and places by arithmetic alone, as
+// the shares of neighbours are.
+func ofSteps(v *graph.Value, known map[*graph.Value]bool) bool {
+	n := v.Producer
+	switch {
+	case v.Const != nil:
+		return true
+	case n == nil:
+		return false
+	}
+	is, done := known[v]
+	if done {
+		return is
+	}
+	known[v] = false
+	switch n.Op {
+	case "Cast":
+		is = !n.Inputs[0].Type.Floating() || ofSteps(n.Inputs[0], known)
+	case "OneHot", "OneHotEncoder":
+		is = true
+	case "Div", "Mul", "Add", "Sub", "Sum", "Mean", "Concat", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "ReduceSum", "ReduceMean", "Gemm", "MatMul", "Gather", "Where", "Max", "Min":
+		is = true
+		for _, in := range n.Inputs {
+			is = is && (in == nil || !in.Type.Floating() || ofSteps(in, known))
+		}
+	}
+	known[v] = is
+	return is
 }
 
 // values are the bounds of an element that takes finitely many values; ok is false of others.
