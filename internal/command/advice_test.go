@@ -32,7 +32,7 @@ func TestAdvice(t *testing.T) {
 		{&data.DelimiterError{Delimiter: '\t'}, ": try --delimiter tab"},
 		{&wiring.MovedError{Err: errors.New("not there")}, "; if the network has moved, give its place with --model"},
 		{&wiring.MovedError{Err: onnx.ErrMemory}, "; --max-memory sets the bound"}, // it is there
-		{&wiring.ClipError{Err: errors.New("0")}, ": --clip 1e-6 moves them that far from 0 and 1, or decompose the probabilities as they are with --link identity"},
+		{&wiring.ClipError{Err: errors.New("0")}, ": pho decompose moves them that far from 0 and 1 with --clip 1e-6, or decomposes the probabilities as they are with --link identity"},
 		{&wiring.RefusedError{Err: errors.New("rows are mixed")}, elsewhere},
 		{&wiring.RefusedError{Err: onnx.ErrMemory}, "; --max-memory sets the bound"},
 		{errors.New("other"), ""},
