@@ -15,15 +15,20 @@ import (
 )
 
 // WriteFile replaces the file at path by what write writes, or leaves it as it was
-// and returns an error. Links are followed. What is not a regular file (a pipe, a
+// and returns an error. The new file has the mode, the owner and the group of the earlier one, as far as the
+// process may give them. Links are followed. What is not a regular file (a pipe, a
 // device) is written to as it is. u may be nil.
 func (u *Unfinished) WriteFile(path string, write func(*os.File) error) error {
 	target, err := Resolve(path)
 	if err != nil {
 		return fmt.Errorf("%q cannot be written: %w", path, err)
 	}
-	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
+	replaced, err := os.Stat(target)
+	if err != nil {
+		replaced = nil
+	}
+	if replaced != nil && !replaced.Mode().IsRegular() {
+		if replaced.IsDir() {
 			return fmt.Errorf("%q cannot be written: it is a directory", path)
 		}
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
@@ -34,7 +39,11 @@ func (u *Unfinished) WriteFile(path string, write func(*os.File) error) error {
 	}
 	RemoveLeftovers(target, nil)
 	temp := TempName(target)
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	mode := fs.FileMode(0o666)
+	if replaced != nil {
+		mode = 0o600 // nobody reads what the earlier file would not have let them
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return fmt.Errorf("%q cannot be written: %w", path, Reason(err))
 	}
@@ -48,7 +57,12 @@ func (u *Unfinished) WriteFile(path string, write func(*os.File) error) error {
 		u.Drop(temp)
 		return err
 	}
-	err = u.Place(temp, func() error { return os.Rename(temp, target) })
+	if replaced != nil {
+		err = inherit(temp, replaced)
+	}
+	if err == nil {
+		err = u.Place(temp, func() error { return os.Rename(temp, target) })
+	}
 	if err != nil {
 		_ = os.Remove(temp)
 		u.Drop(temp)
