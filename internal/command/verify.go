@@ -20,8 +20,8 @@ func newVerify(s streams) *cobra.Command {
 		Use:   "verify DIR",
 		Short: "Check that a decomposition is as it was written and fits its network",
 		Long: `Check that DIR/decomposition.json and DIR/moments.bin are as they were written (by
-the SHA-256 digests in the former), that they can be read, and that the network is the
-one they were made of. --sign accepts a decomposition.json that was edited on purpose:
+the SHA-256 digests in the former), that they can be read, that the network is the
+one they were made of, and that contributions are as they were written (by run.json). --sign accepts a decomposition.json that was edited on purpose:
 it gets a new digest, if all the rest holds.`,
 		Example: `  pho verify result
   pho verify result --sign`,
@@ -50,6 +50,12 @@ it gets a new digest, if all the rest holds.`,
 			if _, err := r.Applier(opened.Model); err != nil {
 				return err
 			}
+			fits := resultdir.Moments
+			if known, err := resultdir.CheckContributions(dir); err != nil {
+				return err
+			} else if known {
+				fits += ", the contributions"
+			}
 			what := "as written"
 			if !bytes.Equal(doc, written) {
 				what = "signed"
@@ -62,7 +68,7 @@ it gets a new digest, if all the rest holds.`,
 			for _, n := range opened.Files {
 				paths = append(paths, n.Path)
 			}
-			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network%s %s\n", shown(path), what, resultdir.Moments, plural(len(paths)), shown(strings.Join(paths, ", ")))
+			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network%s %s\n", shown(path), what, fits, plural(len(paths)), shown(strings.Join(paths, ", ")))
 			return nil
 		},
 	}
