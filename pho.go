@@ -28,6 +28,7 @@
 package pho
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ import (
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
+	"github.com/pho-go/pho/internal/base/machine"
 	"github.com/pho-go/pho/label"
 )
 
@@ -86,6 +88,10 @@ type Options struct {
 	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
 	ExportONNX bool
+
+	// MaxMemory is how many bytes a decomposition may need, by decompose.EstimateMemory, rather than not begin; 0: as
+	// many as the machine has, negative: any number.
+	MaxMemory int64
 
 	// Decompose is everything else: smoothing, workers, progress, visitors. What is set
 	// above goes before what is set there. nil: the defaults.
@@ -191,6 +197,9 @@ func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.
 		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
 		Labels: o.Labels,
 	}}
+	if bound := cmp.Or(o.MaxMemory, machine.Memory()); bound > 0 {
+		steps.Fit = recipe.Within(bound, settings)
+	}
 	made, err := steps.Make(ctx)
 	if err != nil {
 		return nil, err

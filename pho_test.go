@@ -64,6 +64,12 @@ func TestOptions(t *testing.T) {
 	if d.Result.Response != "y" || d.Result.Prediction == nil || d.Result.Method != decompose.PHOGAM || seen == 0 {
 		t.Errorf("response %q, prediction %v, method %q, %d reports", d.Result.Response, d.Result.Prediction, d.Result.Method, seen)
 	}
+	small := *o
+	small.MaxMemory = 1 << 14
+	var memory *decompose.MemoryError
+	if _, err := pho.Decompose(t.Context(), network, draw(1, 1000), &small); !errors.As(err, &memory) || memory.Limit != small.MaxMemory {
+		t.Errorf("16 KiB are enough: %v", err)
+	}
 	if further.Response != "x9" || further.Family != nil || further.Visitors != nil {
 		t.Errorf("the options were changed: %+v", further)
 	}

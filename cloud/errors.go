@@ -65,7 +65,7 @@ func codeOf(err error) gcerrors.ErrorCode {
 		return gcerrors.NotFound
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return gcerrors.PermissionDenied
-	case http.StatusPreconditionFailed:
+	case http.StatusPreconditionFailed, http.StatusConflict:
 		return gcerrors.FailedPrecondition
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return gcerrors.DeadlineExceeded

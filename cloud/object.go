@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	azure "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 )
@@ -221,4 +222,22 @@ func (s *stretch) Close() error {
 	err := s.reader.Close()
 	s.reader = nil
 	return err
+}
+
+// replace lets the store put an object in the place of o's version only, or is an error where it cannot be asked to.
+func (o *object) replace(as func(any) bool) error {
+	var amazon *transfermanager.UploadObjectInput
+	var google **storage.ObjectHandle
+	var microsoft *azblob.UploadStreamOptions
+	switch etag := azcore.ETag(o.etag); {
+	case as(&amazon) && o.etag != "":
+		amazon.IfMatch = &o.etag
+	case as(&google) && o.gen != 0:
+		*google = (*google).If(storage.Conditions{GenerationMatch: o.gen})
+	case as(&microsoft) && o.etag != "":
+		microsoft.AccessConditions = &azblob.AccessConditions{ModifiedAccessConditions: &azure.ModifiedAccessConditions{IfMatch: &etag}}
+	default:
+		return errors.New("the store cannot be asked to write only over the version that was read: keep this file on a disk")
+	}
+	return nil
 }

@@ -172,12 +172,43 @@ func (s *Store) Write(ctx context.Context, name string, write func(io.Writer) er
 	if !ok {
 		return s.disk.Write(ctx, file, write)
 	}
+	return at.write(ctx, name, &blob.WriterOptions{}, write)
+}
+
+// Replace puts an object if it is the version was, or of nil not there. Where the store cannot be asked for that, it
+// refuses.
+func (s *Store) Replace(ctx context.Context, name string, was data.File, write func(io.Writer) error) error {
+	at, file, ok, err := s.place(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return s.disk.Replace(ctx, file, was, write)
+	}
+	o := &blob.WriterOptions{IfNotExist: true}
+	if was != nil {
+		earlier, ok := was.(*object)
+		if !ok {
+			return fmt.Errorf("%q cannot be written: what was read is no object of a store", name)
+		}
+		o = &blob.WriterOptions{BeforeWrite: earlier.replace}
+	}
+	err = at.write(ctx, name, o, write)
+	if errors.Is(err, errChanged) {
+		return fmt.Errorf("%q: %w", name, store.ErrReplaced)
+	}
+	return err
+}
+
+// write puts an object.
+func (at place) write(ctx context.Context, name string, o *blob.WriterOptions, write func(io.Writer) error) error {
 	if at.key == "" || strings.HasSuffix(at.key, "/") {
 		return fmt.Errorf("%q cannot be written: it names a bucket or a folder, not an object", name)
 	}
 	ctx, cancel := context.WithCancel(ctx) // before Close, this leaves the object as it was
 	defer cancel()
-	w, err := at.bucket.NewWriter(ctx, at.key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	o.ContentType = "application/octet-stream"
+	w, err := at.bucket.NewWriter(ctx, at.key, o)
 	if err != nil {
 		return fmt.Errorf("%q cannot be written: %w", name, reason(err))
 	}

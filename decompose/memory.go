@@ -66,17 +66,40 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		}
 		penalties += penaltyBytes(d.blocks, int64(p.p))
 	}
+	fewer := FewerColumns + p.widest()
 	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)
 	return Memory{
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
-			FewerWorkers + ", or " + FewerColumns},
-		{"solution", square*(solveMatrices+split) + penalties, FewerColumns},
-		{"robust bands", o.bandMemory(square, workers, merged), ProjectionErrors + ", or " + FewerColumns},
+			FewerWorkers + ", or " + fewer},
+		{"solution", square*(solveMatrices+split) + penalties, fewer},
+		{"robust bands", o.bandMemory(square, workers, merged), ProjectionErrors + ", or " + fewer},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
 		{"kept outputs", o.keeps(m, rows), OutputsInFile},
 	}, nil
+}
+
+// widest names the terms with the most columns, which can be left out; "" if none has many.
+func (p *plan) widest() string {
+	const named, many = 3, 100
+	order := make([]int, len(p.terms))
+	for i := range order {
+		order[i] = i
+	}
+	ends := append(slices.Clone(p.offset), p.p)
+	columns := func(i int) int { return ends[i+1] - ends[i] }
+	slices.SortStableFunc(order, func(a, b int) int { return columns(b) - columns(a) })
+	var wide []string
+	for _, i := range order[:min(named, len(order))] {
+		if n := columns(i); n >= many {
+			wide = append(wide, fmt.Sprintf("%s (%d columns)", p.terms[i].Name(), n))
+		}
+	}
+	if len(wide) == 0 {
+		return ""
+	}
+	return "; or leave terms out: the widest are " + strings.Join(wide, ", ")
 }
 
 // penaltyBytes is what penalties add to Solve: themselves and their roots, and for those

@@ -36,6 +36,37 @@ type planned struct {
 	at        []int // term index of each block
 }
 
+// checkPartNames refuses terms that are called like another part of a row, or its standard error: their columns of
+// contributions, or outputs of a service, could not be told from those.
+func checkPartNames(predictors []planned) error {
+	whose := map[string]string{} // by the name of a part
+	var faults []error
+	for _, d := range predictors {
+		prefix := ""
+		if len(predictors) > 1 {
+			prefix = d.name + "."
+		}
+		for _, part := range []string{"intercept", "unstructured", "eta"} {
+			whose[prefix+part] = "the part " + part
+		}
+		for _, b := range d.blocks {
+			whose[prefix+b.Term.Name()+".se"] = fmt.Sprintf("the standard error of %s", b.Term.Name())
+		}
+	}
+	for _, d := range predictors {
+		prefix := ""
+		if len(predictors) > 1 {
+			prefix = d.name + "."
+		}
+		for _, b := range d.blocks {
+			if other := whose[prefix+b.Term.Name()]; other != "" {
+				faults = append(faults, fmt.Errorf("decompose: predictor %q: the term %q is called like %s: give its column another name in the data, or make it no linear term", d.name, b.Term.Name(), other))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
 func newPlan(m Model) (*plan, error) {
 	p := &plan{index: map[Term]int{}}
 	names := m.Predictors()
@@ -59,8 +90,8 @@ func newPlan(m Model) (*plan, error) {
 		}
 		p.predictors = append(p.predictors, d)
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if err := errors.Join(append(faults, checkPartNames(p.predictors))...); err != nil {
+		return nil, err
 	}
 	for k := range p.predictors {
 		d := &p.predictors[k]

@@ -5,10 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/pho-go/pho/internal/base/kernel"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // simultaneousLevel is the probability with which a simultaneous band holds a whole curve.
@@ -48,17 +50,15 @@ func (u *uncertainty) simultaneous(x *mat.Dense, df float64, seed uint64) []floa
 		return half
 	}
 	root := u.root()
-	if root == nil {
-		return half
-	}
 	_, rank := root.Dims()
-	curves := mat.NewDense(n, rank, nil) // rows: f at a point for independent draws
+	centred := mat.DenseCopyOf(x)
+	for i := range n {
+		floats.Sub(centred.RawRowView(i), u.mean)
+	}
+	curves := linalg.Product(centred, root.Slice(0, d, 0, rank).(*mat.Dense)) // rows: f at a point for independent draws
 	least := 0.0
 	for i := range n {
 		row := curves.RawRowView(i)
-		for j := range d {
-			kernel.Axpy(row, root.RawRowView(j), x.At(i, j)-u.mean[j])
-		}
 		level := slices.Clone(row)
 		kernel.Add(level, level, root.RawRowView(d))
 		half[i] = math.Sqrt(kernel.Dot(level, level))
@@ -78,8 +78,9 @@ func (u *uncertainty) simultaneous(x *mat.Dense, df float64, seed uint64) []floa
 }
 
 // root is L (d+1 x rank) with LL' the covariance of the coefficients and, last, the
-// intercept; nil if that is 0.
+// intercept: a Cholesky factor with pivots, down to what is rounding.
 func (u *uncertainty) root() *mat.Dense {
+	const rounding = 1e-13 // of the variance of a column
 	d := u.cov.SymmetricDim()
 	joint := mat.NewSymDense(d+1, nil)
 	scale := make([]float64, d+1) // so that columns of any units count alike
@@ -101,25 +102,14 @@ func (u *uncertainty) root() *mat.Dense {
 			}
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(joint, true) {
-		return nil
-	}
-	values := eigen.Values(nil) // increasing
-	first := 0
-	for first <= d && !(values[first] > 1e-13*values[d]) {
-		first++
-	}
-	if first > d {
-		return nil
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	root := mat.DenseCopyOf(vectors.Slice(0, d+1, first, d+1))
-	for i := range d + 1 {
+	var factor mat.PivotedCholesky
+	factor.Factorize(joint, rounding)
+	upper, rank := factor.RawU(), factor.Rank()
+	root := mat.NewDense(d+1, max(rank, 1), nil)
+	for k, i := range factor.ColumnPivots(nil) {
 		row := root.RawRowView(i)
-		for l := range row {
-			row[l] *= scale[i] * math.Sqrt(values[first+l])
+		for l := range min(rank, k+1) {
+			row[l] = scale[i] * upper.At(l, k)
 		}
 	}
 	return root

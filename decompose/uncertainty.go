@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // uncertainty is what the standard errors of a sum of terms need.
@@ -96,6 +97,9 @@ func (d *Predictor) identified(terms []int) bool {
 	return true
 }
 
+// manyColumns is from how many columns on, as of a factor with as many levels, products by blocks are worth it.
+const manyColumns = 256
+
 // standardErrors writes the root of (x - m)'V(x - m) for the rows of x into column j of
 // dst from row i on, m being the means of the columns and V their coefficients'
 // covariance; NaN without one.
@@ -107,14 +111,19 @@ func (u *uncertainty) standardErrors(dst *mat.Dense, i, j int, x design.Columns)
 		}
 		return nil
 	}
-	centred, spread := mat.NewDense(n, d, nil), mat.NewDense(n, d, nil)
+	centred := mat.NewDense(n, d, nil)
 	if err := design.ToDense(centred, x); err != nil {
 		return err
 	}
 	for r := range n {
 		floats.Sub(centred.RawRowView(r), u.mean)
 	}
-	spread.Mul(centred, u.cov)
+	spread := new(mat.Dense)
+	if d < manyColumns {
+		spread.Mul(centred, u.cov)
+	} else {
+		spread = linalg.Times(centred, u.cov)
+	}
 	for r := range n {
 		dst.Set(i+r, j, math.Sqrt(math.Max(floats.Dot(centred.RawRowView(r), spread.RawRowView(r)), 0)))
 	}

@@ -142,7 +142,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&d.every, "checkpoint", defaultCheckpoint, "with --resume, keep a pass that is not done about once in this `TIME`; 0: never")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
 	addPrecision(f, &d.network.precision, wiring.Double, "")
-	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: no bound; of a network's tensors 4GiB)")
+	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: that of the machine; of a network's tensors 4GiB)")
 	d.network.add(f)
 }
 

@@ -27,6 +27,9 @@ func storedRows(ctx context.Context, r *decompose.Result, dir string, rows []int
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%q holds no contributions of rows: name rows by --data FILE, which applies the decomposition to them", dir)
 	}
+	if _, err := resultdir.CheckContributions(dir); err != nil {
+		return nil, err
+	}
 	reading := &files.Options{NA: data.NAKeep, Texts: idText(r.ID, nil)}
 	src, err := files.Open([]string{path}, reading)
 	if err != nil {

@@ -25,11 +25,21 @@ import (
 // TestMain lets the test binary stand for the command in tests that need a
 // process of its own.
 func TestMain(m *testing.M) {
-	if os.Getenv("PHO_TEST_COMMAND") != "" {
+	switch os.Getenv("PHO_TEST_COMMAND") {
+	case "":
+	case "panic":
+		if os.Getpid() != 1 {
+			time.AfterFunc(200*time.Millisecond, func() { panic(crashed) })
+		}
+		fallthrough
+	default:
 		Main()
 	}
 	os.Exit(m.Run())
 }
+
+// crashed is the last word of a command that panics.
+const crashed = "a goroutine of the test panics"
 
 // process is the command in a process of its own.
 func process(args ...string) (*exec.Cmd, *bytes.Buffer) {

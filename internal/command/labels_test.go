@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"html"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -344,4 +345,30 @@ func exampleRow(t testing.TB, dir string) string {
 func beforeFindings(text string) string {
 	text, _, _ = strings.Cut(text, "\nMethod:")
 	return text
+}
+
+// Labels come into all files of a result or into none.
+func TestReportLabelsAllOrNothing(t *testing.T) {
+	dir := t.TempDir()
+	data, result, labels := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "result"), filepath.Join(dir, "labels.json")
+	write(t, data, rows(60))
+	write(t, labels, `{"columns": {"x0": {"name": "Age"}}}`)
+	done(t, "decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--out", result)
+	page := filepath.Join(result, resultdir.Report)
+	if err := os.Remove(page); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(page, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	before, effects := read(t, result, resultdir.Decomposition), read(t, result, resultdir.Effects)
+	if o := call(t, "report", result, "--labels", labels); o.status != exitFailed {
+		t.Fatal(o.err)
+	}
+	if read(t, result, resultdir.Decomposition) != before || read(t, result, resultdir.Effects) != effects {
+		t.Error("a report that failed has changed the result")
+	}
+	if entries, err := os.ReadDir(result); err != nil || len(entries) != 6 {
+		t.Errorf("%v: %v", err, entries)
+	}
 }

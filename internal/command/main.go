@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,7 @@ func Main() { MainWith(nil) }
 
 // MainWith is Main for a program whose files are opened by the given store; nil: the disk.
 func MainWith(files store.Store) {
+	guard()
 	ctx, end := interruptible(), new(ending)
 	end.after(ctx, patience, os.Exit)
 	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end, files: files}))
@@ -82,7 +84,8 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	s.args, s.data = args, s.out
 	staged := &staging{files: s.files, unfinished: s.unfinished()}
 	defer staged.discard()
-	s.out, s.err = &plainWriter{w: urlWriter{s.out, staged}}, &plainWriter{w: urlWriter{s.err, staged}}
+	out, words := &plainWriter{w: urlWriter{s.out, staged}}, &plainWriter{w: urlWriter{s.err, staged}}
+	s.out, s.err = out, words
 	if isTerminal(s.data) {
 		s.data = s.out
 	}
@@ -93,6 +96,9 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		root.PersistentPreRunE = staged.stage
 		root.PersistentPostRunE = func(cmd *cobra.Command, _ []string) error { return staged.commit(cmd.Context()) }
 		err = root.ExecuteContext(ctx)
+	}
+	if err == nil {
+		err = errors.Join(unwritten("standard output", out.failed), unwritten("standard error", full(words.failed)))
 	}
 	code = status(ctx, err)
 	var logged loggedError
@@ -108,6 +114,22 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		fmt.Fprintf(s.err, "pho: %s\n", message(err))
 	}
 	return code
+}
+
+// unwritten is the error of a stream that could not be written to; nil of nil.
+func unwritten(stream string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be written: %w", stream, durable.Reason(err))
+}
+
+// full is err if a device is full: that messages go nowhere may be meant, that they are lost is not.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return nil
 }
 
 // status is the exit status that err stands for.

@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/interaction"
 	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/internal/base/machine"
 )
 
 // program is what the command itself and its libraries hold.
@@ -25,33 +26,42 @@ const program = 40 << 20
 const parsedText = 1 << 20
 
 // fitMemory says how much memory the run will take at its largest and refuses it if that
-// is more than --max-memory. What is left of that decides how many of the network's
-// outputs and, after these, of the rows are kept.
+// is more than --max-memory, or without it than the machine has. What is left of --max-memory decides how many
+// of the network's outputs and, after these, of the rows are kept.
 func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
 	limit, rows := int64(0), int64(wiring.MaxCached)
+	bound, name := machine.Memory(), "the memory of this machine"
 	if d.network.maxMemory != "" {
 		var err error
 		if limit, err = parseSize(d.network.maxMemory); err != nil {
 			return usagef("--max-memory: %w", err)
 		}
+		bound, name = limit, "--max-memory "+d.network.maxMemory
+	}
+	if bound > 0 {
 		none := *o
 		none.OutputMemory = -1
-		need, err := d.memory(m, ready.Graph, ready.Rows, paths, &none, limit, 0)
+		need, err := d.memory(m, ready.Graph, ready.Rows, paths, &none, bound, 0)
 		if err != nil {
 			return err
 		}
-		if err := need.Check(limit); err != nil {
-			return fmt.Errorf("--max-memory %s: %w", d.network.maxMemory, err)
+		if err := need.Check(bound); err != nil {
+			if limit == 0 {
+				err = fmt.Errorf("%w; --max-memory SIZE allows more", err)
+			}
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		o.OutputMemory = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
-		if o.OutputMemory == 0 {
-			o.OutputMemory = -1
+		if limit > 0 {
+			o.OutputMemory = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
+			if o.OutputMemory == 0 {
+				o.OutputMemory = -1
+			}
+			if need, err = d.memory(m, ready.Graph, ready.Rows, paths, o, limit, 0); err != nil {
+				return err
+			}
+			rows = min(wiring.MaxCached, max(0, limit-need.Total())*4/5)
 		}
-		if need, err = d.memory(m, ready.Graph, ready.Rows, paths, o, limit, 0); err != nil {
-			return err
-		}
-		rows = min(wiring.MaxCached, max(0, limit-need.Total())*4/5)
-		debug.SetMemoryLimit(limit)
+		debug.SetMemoryLimit(bound)
 	}
 	ready.Rows.Limit(rows)
 	need, err := d.memory(m, ready.Graph, ready.Rows, paths, o, limit, rows)

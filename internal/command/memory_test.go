@@ -88,7 +88,7 @@ func TestMaxMemory(t *testing.T) {
 	o := call(t, args("big", append(big, "--max-memory", "500MB")...)...)
 	if o.status != exitFailed || !strings.HasPrefix(o.err, "pho: --max-memory 500MB: decompose: ") ||
 		!strings.Contains(o.err, "of memory would be needed, 477 MiB are allowed (") ||
-		!strings.HasSuffix(o.err, "try terms with fewer columns (a smaller k, levels put together)\n") && !strings.HasSuffix(o.err, "try fewer --workers, or terms with fewer columns (a smaller k, levels put together)\n") {
+		!strings.HasSuffix(o.err, "terms with fewer columns (a smaller k, levels put together); or leave terms out: the widest are te(x0,x1,x2) (2744 columns)\n") {
 		t.Errorf("too large: status %d\n%s", o.status, o.err)
 	}
 	if _, err := os.Stat(filepath.Join(temp, "big")); err == nil {
@@ -126,5 +126,60 @@ func residentPeak(cmd *exec.Cmd) (peak int64, err error) {
 		if _, err := fmt.Sscan(text, &kilobytes); err == nil {
 			peak = max(peak, kilobytes<<10)
 		}
+	}
+}
+
+// manyLevels writes rows for the network ssn_op13 with factors g0, g1, ... of so many levels each.
+func manyLevels(t *testing.T, path string, factors, levels, n int) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("x0,x1,x2,x3,x4")
+	for j := range factors {
+		fmt.Fprintf(&text, ",g%d", j)
+	}
+	for i := range n {
+		fmt.Fprintf(&text, "\n%d,%d,%d,%d,%d", i%7, i%11, i%13, i%17, i%19)
+		for j := range factors {
+			fmt.Fprintf(&text, ",l%d", (i*7919+i/levels*j*31)%levels)
+		}
+	}
+	write(t, path, text.String()+"\n")
+}
+
+// A factor of 2,000 levels takes seconds, its standard errors and simultaneous bands included.
+func TestManyLevels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	manyLevels(t, filepath.Join(dir, "rows.csv"), 1, 2000, 5000)
+	cmd, said := process("decompose", "--model", golden("ssn_op13"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--formula", "~ g0", "--out", filepath.Join(dir, "out"))
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if took := cmd.ProcessState.UserTime(); took > 20*time.Second { // 3 s; 50 s by an eigendecomposition of all levels
+		t.Errorf("it took %v", took)
+	}
+}
+
+// Without --max-memory a run is refused that needs more memory than there is, with what it is for and what to leave out.
+func TestMemoryOfMachine(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("no shell that limits memory")
+	}
+	dir := t.TempDir()
+	manyLevels(t, filepath.Join(dir, "rows.csv"), 4, 1000, 3000)
+	args := []string{"decompose", "--model", golden("ssn_op13"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--formula", "~ g0 + g1 + g2 + g3", "--out", filepath.Join(dir, "out")}
+	cmd, said := process(append([]string{"-c", `ulimit -v 4000000; exec "$0" "$@"`, os.Args[0]}, args...)...)
+	cmd.Path = shell
+	_ = cmd.Run()
+	for _, want := range []string{"the memory of this machine: ", "of memory would be needed, 3.8 GiB are allowed (", "robust bands ", "leave terms out: the widest are g0 (1000 columns), g1 (1000 columns), ", "--max-memory SIZE allows more"} {
+		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(said.String(), want) {
+			t.Errorf("no %q: %v\n%s", want, cmd.ProcessState, said)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("the refused run made its directory")
 	}
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,6 +38,8 @@ parts of the decomposition in DIR are distributed there. Then compare all period
 reference: the change of the prediction's mean, and of its variance, is split by
 terms exactly, and each change is tested against chance. The state is a few numbers a period,
 not rows; 'pho compare STATE --periods A..B' compares two periods of it.
+
+Additions to one state at the same time wait for each other, by a lock in FILE.lock beside it.
 
 --time and --by, or --period, say in which period a row is; --block or --cluster which rows
 depend on each other, as neighbours in a time series do: without, rows are taken as
@@ -79,23 +80,29 @@ func (m *monitorFlags) run(ctx context.Context, s streams, f *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
+	changes := len(m.data.paths) > 0 || len(m.merge) > 0
+	if changes { // from reading the state to replacing it
+		unlock, err := durable.Lock(ctx, m.state, func() {
+			fmt.Fprintf(s.err, "another pho adds to %s; this one waits for it\n", m.state)
+		})
+		if err != nil {
+			return fmt.Errorf("--state: %w", err)
+		}
+		defer unlock()
+	}
 	state, err := readStateIfThere(m.state)
 	if err != nil {
 		return err
 	}
-	before := stamp(m.state)
-	changed := false
 	if len(m.data.paths) > 0 {
 		if state, err = m.add(ctx, s, f, dir, further, state); err != nil {
 			return err
 		}
-		changed = true
 	}
 	if len(m.merge) > 0 {
 		if state, err = m.mergeInto(state); err != nil {
 			return err
 		}
-		changed = true
 	}
 	if state == nil {
 		return fmt.Errorf("there is no state %q: name rows to add, with DIR and --data, or other states, with --merge", m.state)
@@ -104,10 +111,7 @@ func (m *monitorFlags) run(ctx context.Context, s streams, f *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
-	if changed {
-		if stamp(m.state) != before {
-			return fmt.Errorf("--state %q: somebody else wrote it meanwhile: run this again, nothing has been added", m.state)
-		}
+	if changes {
 		if err := s.unfinished().WriteFile(m.state, func(f *os.File) error { return state.Write(f) }); err != nil {
 			return err
 		}
@@ -186,16 +190,6 @@ func (m *monitorFlags) files(dir string) sources {
 		in.addResult(dir)
 	}
 	return in
-}
-
-// stamp tells a file from one that replaced it.
-func stamp(path string) string {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	sum := sha256.Sum256(raw)
-	return string(sum[:])
 }
 
 // readState reads the state in a file.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pho-go/pho/drift"
@@ -33,6 +34,31 @@ func monitoredRows(t *testing.T, dir string, days, moves int) (paths []string) {
 		paths = append(paths, path)
 	}
 	return paths
+}
+
+// Additions to one state at the same time, from new on, lose no rows.
+func TestMonitorAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	paths := monitoredRows(t, dir, 6, 4)
+	result, state, other := filepath.Join(dir, "result"), filepath.Join(dir, "drift.json"), filepath.Join(dir, "other.json")
+	done(t, "decompose", "--model", golden("nam_deep_op13"), "--input", "x=x0..x3", "--data", paths[0], "--response", "y", "--out", result)
+	done(t, "monitor", result, "--data", paths[0], "--time", "when", "--state", other)
+	var all sync.WaitGroup
+	add := func(args ...string) {
+		if o := call(t, append([]string{"monitor", "--state", state}, args...)...); o.status != exitDone {
+			t.Errorf("%v: status %d\n%s", args, o.status, o.err)
+		}
+	}
+	for _, path := range paths[1:] {
+		all.Go(func() { add(result, "--data", path, "--time", "when") })
+	}
+	all.Go(func() { add("--merge", other) })
+	all.Wait()
+	kept, err := readState(state)
+	if err != nil || len(kept.Sources()) != len(paths) {
+		t.Errorf("%v: of %d files the state has %v", err, len(paths), kept.Sources())
+	}
 }
 
 func driftReport(t *testing.T, args ...string) *drift.Report {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/base/durable"
 )
 
 func newReport(s streams) *cobra.Command {
@@ -47,12 +48,11 @@ changes, and nothing is computed anew. A file that holds {} removes them.`,
 					return err
 				}
 			}
+			var further []durable.File
 			if labels != "" {
-				if err := s.unfinished().WriteFile(path(resultdir.Decomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
-					return err
-				}
+				further = []durable.File{{Path: path(resultdir.Decomposition), Write: func(f *os.File) error { return r.Encode(f) }}}
 			}
-			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, opened.Model, r)
+			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, opened.Model, r, further...)
 		},
 	}
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")

@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// A signal ends the command within a second wherever it is, here in one
-// eigendecomposition that takes many; nothing is left, and the last words are said.
+// A signal ends the command within a second wherever it is, here in the solution of
+// many columns, which takes longer; nothing is left, and the last words are said.
 func TestSignalsWhileSolving(t *testing.T) {
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("no such signals, or a solution of seconds")
 	}
 	temp := t.TempDir()
-	const n, levels = 5000, 2200
+	const n, levels = 8000, 3500
 	var text strings.Builder
 	text.WriteString("x0,x1,x2,x3,x4,g\n")
 	for i := range n {

@@ -46,7 +46,18 @@ type staging struct {
 type output struct {
 	url    string
 	before map[string][sha256.Size]byte
+	adds   bool      // to the single file that was there: it is replaced only while it is that one
+	was    data.File // that file; nil if there was none
 }
+
+// use is what a command does with what a URL names.
+type use int
+
+const (
+	reads  use = iota
+	writes     // anew
+	adds       // reads it, and replaces it
+)
 
 // stage puts local paths in the place of URLs in the flags and arguments of a command.
 func (g *staging) stage(cmd *cobra.Command, args []string) error {
@@ -61,7 +72,11 @@ func (g *staging) stage(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for i, arg := range args {
-		if args[i], err = g.local(ctx, arg, cmd.Name() == "report"); err != nil {
+		use := reads
+		if cmd.Name() == "report" {
+			use = writes
+		}
+		if args[i], err = g.local(ctx, arg, use); err != nil {
 			return err
 		}
 	}
@@ -69,7 +84,13 @@ func (g *staging) stage(cmd *cobra.Command, args []string) error {
 }
 
 func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
-	writes := f.Name == "out" || f.Name == "plan"
+	use := reads
+	switch f.Name {
+	case "out", "plan":
+		use = writes
+	case "state":
+		use = adds
+	}
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		values := list.GetSlice()
 		changed := false
@@ -78,7 +99,7 @@ func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 			if !array || !data.IsURL(file) {
 				name, file = "", v
 			}
-			local, err := g.local(ctx, file, writes)
+			local, err := g.local(ctx, file, use)
 			if err != nil {
 				return err
 			}
@@ -95,7 +116,7 @@ func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 		return list.Replace(values)
 	}
 	value := f.Value.String()
-	local, err := g.local(ctx, value, writes)
+	local, err := g.local(ctx, value, use)
 	if err != nil || local == value {
 		return err
 	}
@@ -103,7 +124,7 @@ func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 }
 
 // local is the copy of what a URL names; other names as they are.
-func (g *staging) local(ctx context.Context, name string, writes bool) (string, error) {
+func (g *staging) local(ctx context.Context, name string, as use) (string, error) {
 	if !data.IsURL(name) {
 		return name, nil
 	}
@@ -114,12 +135,12 @@ func (g *staging) local(ctx context.Context, name string, writes bool) (string, 
 	if err != nil {
 		return "", err
 	}
-	before, err := g.fetch(ctx, name, copied, writes)
+	before, was, err := g.fetch(ctx, name, copied, as)
 	if err != nil {
 		return "", err
 	}
-	if writes {
-		g.out = append(g.out, output{name, before})
+	if as != reads {
+		g.out = append(g.out, output{url: name, before: before, adds: as == adds, was: was})
 	}
 	return copied, nil
 }
@@ -166,59 +187,72 @@ func (g *staging) url(place string) (string, bool) {
 	return where + "/" + parts[2] + g.query[where], true
 }
 
-// fetch copies an object, or a folder of objects, and says what it copied. Of contributions that
-// are to be written over, the name is enough. Nothing there is no error: the command says what
+// fetch copies an object, or a folder of objects, and says what it copied, and of which object. Of contributions
+// that are to be written over, the name is enough. Nothing there is no error: the command says what
 // it misses.
-func (g *staging) fetch(ctx context.Context, name, to string, writes bool) (map[string][sha256.Size]byte, error) {
-	copied := map[string][sha256.Size]byte{}
-	f, err := g.files.Open(ctx, strings.Replace(name, "/?", "?", 1))
+func (g *staging) fetch(ctx context.Context, name, to string, as use) (copied map[string][sha256.Size]byte, was data.File, err error) {
+	copied = map[string][sha256.Size]byte{}
+	was, err = g.files.Open(ctx, strings.Replace(name, "/?", "?", 1))
 	if err == nil {
-		f.Close()
-		sum, err := g.copy(ctx, name, to)
-		copied[""] = sum
-		return copied, errors.Join(err, g.besides(ctx, to))
+		defer was.Close()
+		copied[""], err = g.copy(was, name, to)
+		return copied, was, errors.Join(err, g.besides(ctx, to))
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
+		return nil, nil, fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
 	}
+	if as == adds { // a folder is none
+		return copied, nil, nil
+	}
+	err = g.fetchFolder(ctx, name, to, as, copied)
+	return copied, nil, err
+}
+
+// fetchFolder is fetch of the objects in a folder.
+func (g *staging) fetchFolder(ctx context.Context, name, to string, as use, copied map[string][sha256.Size]byte) error {
 	var objects []string
 	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
 		more, err := g.files.List(ctx, store.Join(name, pattern))
 		if err != nil {
-			return nil, fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
+			return fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
 		}
 		objects = append(objects, more...)
 	}
 	for _, object := range objects {
 		place, err := g.place(object)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		var sum [sha256.Size]byte
-		if base := filepath.Base(place); writes && (base == resultdir.Contributions || base == resultdir.Parquet) {
+		if base := filepath.Base(place); as == writes && (base == resultdir.Contributions || base == resultdir.Parquet) {
 			sum, err = sha256.Sum256(nil), os.WriteFile(place, nil, 0o600)
 		} else {
-			sum, err = g.copy(ctx, object, place)
+			sum, err = g.copyOf(ctx, object, place)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		rel, err := filepath.Rel(to, place)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		copied[filepath.ToSlash(rel)] = sum
 	}
-	return copied, g.besides(ctx, to)
+	return g.besides(ctx, to)
 }
 
-// copy writes one object to the disk.
-func (g *staging) copy(ctx context.Context, name, to string) (sum [sha256.Size]byte, err error) {
+// copyOf writes the object of a name to the disk.
+func (g *staging) copyOf(ctx context.Context, name, to string) (sum [sha256.Size]byte, err error) {
 	f, err := g.files.Open(ctx, name)
 	if err != nil {
 		return sum, fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
 	}
 	defer f.Close()
+	return g.copy(f, name, to)
+}
+
+// copy writes one object to the disk.
+func (g *staging) copy(f data.File, name, to string) (sum [sha256.Size]byte, err error) {
 	from := data.Section(f, 0, f.Size())
 	defer from.Close()
 	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -286,7 +320,7 @@ func (g *staging) beside(ctx context.Context, dir, recorded string) error {
 	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
 		return err
 	}
-	_, err := g.copy(ctx, name, place)
+	_, err := g.copyOf(ctx, name, place)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -373,13 +407,17 @@ func (g *staging) put(ctx context.Context, o output, place, name string) error {
 	if name != "" {
 		url = store.Join(o.url, name)
 	}
-	return g.files.Write(ctx, url, func(w io.Writer) error {
+	write := func(w io.Writer) error {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
 		_, err := io.Copy(w, f)
 		return err
-	})
+	}
+	if o.adds {
+		return g.files.Replace(ctx, url, o.was, write)
+	}
+	return g.files.Write(ctx, url, write)
 }
 
 // discard removes all copies.

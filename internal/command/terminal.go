@@ -16,6 +16,8 @@ import (
 type plainWriter struct {
 	w    io.Writer
 	rest []byte // the beginning of a character whose end is to come
+
+	failed error // of the first write that failed, which who prints text does not look at
 }
 
 // Write writes all of p.
@@ -33,6 +35,9 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 	}
 	p.rest = append([]byte(nil), text[end:]...)
 	if _, err := p.w.Write([]byte(plain(string(text[:end])))); err != nil {
+		if p.failed == nil {
+			p.failed = err
+		}
 		return 0, err
 	}
 	return n, nil

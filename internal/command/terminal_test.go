@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -147,5 +149,34 @@ func TestDelimiterHint(t *testing.T) {
 		}
 		_, flag, _ := strings.Cut(want, "--delimiter ")
 		done(t, append(args, "--delimiter", strings.Trim(flag, `"`))...)
+	}
+}
+
+// A command whose answer a full device does not take has failed, whoever writes it.
+func TestFullDevice(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no device that is always full")
+	}
+	defer full.Close()
+	result := filepath.Join(t.TempDir(), "result")
+	rows := filepath.Join(t.TempDir(), "rows.csv")
+	goldenRows(t, "nam_deep_op13", rows)
+	done(t, "decompose", "--model", golden("nam_deep_op13"), "--data", rows, "--input", "x=x0..x3", "--out", result)
+	state, other := filepath.Join(t.TempDir(), "state.json"), filepath.Join(t.TempDir(), "other")
+	done(t, "decompose", "--model", golden("nam_deep_op13"), "--data", rows, "--input", "x=x0..x3", "--out", other)
+	for _, args := range [][]string{
+		{"--help"}, {"help", "explain"}, {"--version"}, {"completion", "bash"}, {"inspect", golden("nam_deep_op13")},
+		{"summary", result}, {"explain", result, "--row", "1"}, {"verify", result}, {"compare", result, other},
+		{"apply", "--decomposition", result, "--data", rows, "--out", "-"}, {"apply", "--decomposition", result, "--data", rows, "--out", "/dev/full"},
+		{"monitor", result, "--data", rows, "--period", "now", "--state", state},
+	} {
+		var said strings.Builder
+		if status := run(t.Context(), args, streams{out: full, err: &said}); status != exitFailed || !strings.Contains(said.String(), "no space left on device") {
+			t.Errorf("%q: status %d\n%s", args, status, &said)
+		}
+	}
+	if status := run(t.Context(), []string{"decompose", "--model", golden("nam_deep_op13"), "--data", rows, "--input", "x=x0..x3", "--out", result}, streams{out: io.Discard, err: full}); status != exitFailed {
+		t.Errorf("what decompose says is lost: status %d", status)
 	}
 }

@@ -21,8 +21,8 @@ func newVerify(s streams) *cobra.Command {
 		Use:   "verify DIR",
 		Short: "Check that a decomposition is as it was written and fits its network",
 		Long: `Check that DIR/decomposition.json and DIR/moments.bin are as they were written (by
-the SHA-256 digests in the former), that they can be read, and that the network is the
-one they were made of. --sign accepts a decomposition.json that was edited on purpose:
+the SHA-256 digests in the former), that they can be read, that the network is the
+one they were made of, and that contributions are as they were written (by run.json). --sign accepts a decomposition.json that was edited on purpose:
 it gets a new digest, if all the rest holds.`,
 		Example: `  pho verify result
   pho verify result --sign`,
@@ -51,6 +51,12 @@ it gets a new digest, if all the rest holds.`,
 			if _, err := r.Applier(opened.Model); err != nil {
 				return err
 			}
+			fits := resultdir.Moments
+			if known, err := resultdir.CheckContributions(dir); err != nil {
+				return err
+			} else if known {
+				fits += ", the contributions"
+			}
 			what := "as written"
 			if !bytes.Equal(doc, written) {
 				what = "signed"
@@ -67,7 +73,7 @@ it gets a new digest, if all the rest holds.`,
 				}
 				of = "the network" + plural(len(paths)) + " " + shown(strings.Join(paths, ", "))
 			}
-			fmt.Fprintf(s.out, "%s: %s; it fits %s and %s\n", shown(path), what, resultdir.Moments, of)
+			fmt.Fprintf(s.out, "%s: %s; it fits %s and %s\n", shown(path), what, fits, of)
 			return nil
 		},
 	}

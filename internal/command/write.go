@@ -101,16 +101,20 @@ func totalRows(src files.Source) func() int64 {
 // naDrop says which flag left rows out.
 const naDrop = " (--na drop)"
 
-// writeRun notes what must not be in the artifact: time, machine, and the commit of the
-// binary, "" where that is not known.
+// writeRun notes what must not be in the artifact: time, machine, the commit of the
+// binary, "" where that is not known, and the digest of the contributions, which may be written elsewhere.
 func writeRun(dir *durable.Dir, started time.Time, workers int, kernels string, arguments []string) error {
+	contributions, err := resultdir.DigestContributions(dir.Path(""))
+	if err != nil {
+		return err
+	}
 	return durable.WriteFile(dir.Path(resultdir.Run), func(f *os.File) error {
 		e := json.NewEncoder(f)
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{
 			"created_by": revision.Maker, "commit": builtFrom(), "started": started.UTC().Format(time.RFC3339),
 			"seconds": time.Since(started).Seconds(), "workers": workers, "kernel": kernels,
-			"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "arguments": arguments,
+			"contributions_sha256": contributions, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "arguments": arguments,
 		})
 	})
 }

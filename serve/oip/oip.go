@@ -36,6 +36,8 @@ type Tensor struct {
 	binary int  // bytes of binary data behind the JSON; -1: data is JSON
 	given  bool // data is there
 	kind   kind // of that
+
+	rounded int // the number, from 1, of the first whole one in the JSON that is no float64; 0: none
 }
 
 // Output is an output that is asked for.

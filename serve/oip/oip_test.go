@@ -115,6 +115,35 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Integers of 64 bits out of range, and those that would be rounded, are refused in JSON and as bytes; others are exact.
+func TestWholeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		datatype, text string
+		ok             bool
+	}{
+		{"INT64", "9007199254740992", true}, {"INT64", "-9007199254740991", true}, {"INT64", "9007199254740993", false}, {"FP64", "9007199254740993", true},
+		{"INT64", "-9223372036854775808", true}, {"INT64", "9223372036854775807", false}, {"INT64", "9223372036854775808", false}, {"INT64", "-9223372036854775809", false},
+		{"UINT64", "9223372036854775808", true}, {"UINT64", "18446744073709551615", false}, {"UINT64", "18446744073709551616", false}, {"UINT64", "-1", false}, {"INT64", "1e18", true},
+	} {
+		var r oip.Request
+		err := r.Parse([]byte(`{"inputs":[{"name":"y","datatype":"FP64","shape":[1],"data":[1]},{"name":"x","datatype":"`+c.datatype+`","shape":[2],"data":[[ 7, `+c.text+` ]]}]}`), -1)
+		if (err == nil) != c.ok || err != nil && !oip.IsRequest(err) {
+			t.Errorf("%s %s: %v", c.datatype, c.text, err)
+		}
+	}
+	for _, c := range []struct {
+		datatype string
+		bits     uint64
+		ok       bool
+	}{{"INT64", 1 << 62, true}, {"INT64", 1<<62 + 1, false}, {"INT64", math.MaxInt64, false}, {"INT64", 1 << 63, true}, {"UINT64", math.MaxUint64, false}, {"UINT64", math.MaxUint64 - 2047, true}, {"FP64", math.MaxInt64, true}} {
+		head := `{"inputs":[{"name":"x","datatype":"` + c.datatype + `","shape":[1],"parameters":{"binary_data_size":8}}]}`
+		var r oip.Request
+		if err := r.Parse(binary.LittleEndian.AppendUint64([]byte(head), c.bits), len(head)); (err == nil) != c.ok {
+			t.Errorf("%s %#x: %v", c.datatype, c.bits, err)
+		}
+	}
+}
+
 // TestBinary: elements of every type behind the JSON, and sizes that lie.
 func TestBinary(t *testing.T) {
 	le := binary.LittleEndian

@@ -1,8 +1,10 @@
 package oip
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -22,7 +24,8 @@ func (p *parser) data(t *Tensor) error {
 	r := p.r
 	fromNumber, fromCode := len(r.numbers), len(r.codes)
 	t.Levels = t.Levels[:0]
-	l := levels{t: t}
+	t.rounded = 0
+	l := levels{t: t, from: fromNumber}
 	if err := p.elements(t, &l, 1); err != nil {
 		return err
 	}
@@ -62,13 +65,22 @@ func (p *parser) elements(t *Tensor, l *levels, depth int) error {
 			r.numbers = append(r.numbers, v)
 			return p.kind(t, booleans)
 		}
+		from := p.at
 		v, err := p.number()
 		if err != nil {
 			return err
 		}
+		if t.rounded == 0 && math.Abs(v) >= 1<<53 && rounds(p.b[from:p.at], v) {
+			t.rounded = len(r.numbers) - l.from + 1
+		}
 		r.numbers = append(r.numbers, v)
 		return p.kind(t, numbers)
 	})
+}
+
+// rounds reports whether v is another number than the text says, if that is a whole one.
+func rounds(text []byte, v float64) bool {
+	return !bytes.ContainsAny(text, ".eE") && strconv.FormatFloat(v, 'f', 0, 64) != string(bytes.TrimSpace(text))
 }
 
 func (p *parser) kind(t *Tensor, k kind) error {
@@ -83,6 +95,7 @@ func (p *parser) kind(t *Tensor, k kind) error {
 type levels struct {
 	t     *Tensor
 	place map[string]int32 // nil: there are few
+	from  int              // the first of the tensor's numbers
 }
 
 // few levels are looked through one by one.
@@ -187,7 +200,15 @@ func (t *Tensor) check(n int) error {
 			return errorf("input %q, row %d: %v is no %s", t.Name, t.row(i), v, t.Datatype)
 		}
 	}
+	if t.rounded > 0 && t.Datatype.size() == 8 {
+		return t.errRounded(t.rounded - 1)
+	}
 	return nil
+}
+
+// errRounded refuses an integer of 64 bits that a float64, in which all is computed, would round.
+func (t *Tensor) errRounded(i int) error {
+	return errorf("input %q, row %d: the %s of about %v would be rounded, as all is computed in float64, which has every whole number up to 2^53: send it as FP64 if it may be", t.Name, t.row(i), t.Datatype, t.Numbers[i])
 }
 
 // row is the row, from 1, of element i.
@@ -202,13 +223,14 @@ func (t *Tensor) row(i int) int {
 // limits are the least and the largest value of an integer or of BOOL.
 func (d Datatype) limits() (low, high float64) {
 	bits := float64(8 * d.size())
+	below := func(v float64) float64 { return min(v-1, math.Nextafter(v, 0)) } // the largest whole number below
 	switch d {
 	case Bool:
 		return 0, 1
 	case Uint8, Uint16, Uint32, Uint64:
-		return 0, math.Exp2(bits) - 1
+		return 0, below(math.Exp2(bits))
 	}
-	return -math.Exp2(bits - 1), math.Exp2(bits-1) - 1
+	return -math.Exp2(bits - 1), below(math.Exp2(bits - 1))
 }
 
 // binary reads n elements from raw.
@@ -224,6 +246,16 @@ func (r *Request) binary(t *Tensor, raw []byte, n int) error {
 	r.numbers = appendBinary(r.numbers, raw, t.Datatype)
 	t.Numbers = r.numbers[from:len(r.numbers):len(r.numbers)]
 	t.Codes, t.Levels = nil, t.Levels[:0]
+	if t.Datatype != Int64 && t.Datatype != Uint64 {
+		return nil
+	}
+	_, high := t.Datatype.limits() // what is rounded to more is no such integer
+	for i, v := range t.Numbers {
+		bits := binary.LittleEndian.Uint64(raw[8*i:])
+		if v > high || t.Datatype == Int64 && int64(v) != int64(bits) || t.Datatype == Uint64 && uint64(v) != bits {
+			return t.errRounded(i)
+		}
+	}
 	return nil
 }
 

@@ -68,9 +68,12 @@ func (o op) String() string {
 	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "infer", "explain"}[o]
 }
 
-// route finds what the path names: an operation, and the model that it is about.
+// route finds what the path names: an operation, and the model that it is about. Who brings no token is not told.
 func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 	path := bytes.TrimSuffix(c.Path(), []byte("/"))
+	if err := s.allowed(c, string(path)); err != nil {
+		return nil, opUnknown, err
+	}
 	method := "GET"
 	switch string(path) {
 	case "/v2":
@@ -115,17 +118,17 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 		c.Response.Header.Set("Allow", method)
 		return m, o, faultf(405, "this path takes %s", method)
 	}
-	return m, o, s.allowed(c, o)
+	return m, o, nil
 }
 
 // allowed checks the client's token. Whether the server lives and is ready is nobody's
 // secret.
-func (s *Server) allowed(c *fasthttp.RequestCtx, o op) error {
-	if s.o.Token == nil || o == opLive || o == opReady {
+func (s *Server) allowed(c *fasthttp.RequestCtx, path string) error {
+	if s.o.Token == nil || path == "/v2/health/live" || path == "/v2/health/ready" {
 		return nil
 	}
-	given, ok := bytes.CutPrefix(c.Request.Header.Peek("Authorization"), []byte("Bearer "))
-	if !ok || !sameSecret(given, s.o.Token()) {
+	scheme, given, _ := bytes.Cut(c.Request.Header.Peek("Authorization"), []byte(" "))
+	if !bytes.EqualFold(scheme, []byte("Bearer")) || !sameSecret(bytes.TrimLeft(given, " "), s.o.Token()) {
 		c.Response.Header.Set("WWW-Authenticate", `Bearer realm="pho"`)
 		return faultf(401, "the request does not bring the token that this server asks for: send the header field Authorization: Bearer TOKEN")
 	}

@@ -262,7 +262,8 @@ func TestToken(t *testing.T) {
 	var log strings.Builder
 	var mu sync.Mutex
 	base := started(t, &online.Options{Token: func() string { return token }, Requests: true, Log: slog.New(slog.NewJSONHandler(locked{&log, &mu}, &slog.HandlerOptions{Level: slog.LevelDebug}))}, a)
-	for path, status := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 200, "/v2": 401, "/metrics": 401, "/v2/models/a": 401} {
+	for path, status := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 200, "/v2": 401, "/metrics": 401, "/v2/models/a": 401,
+		"/v2/models/none": 401, "/v2/models/a/versions/7": 401, "/v2/models/a/none": 401, "/v2/models/a/infer": 401, "/none": 401} {
 		r, err := http.Get(base + path)
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +273,7 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s: %s, want %d", path, r.Status, status)
 		}
 	}
-	for given, status := range map[string]int{"Bearer " + token: 200, "Bearer open": 401, token: 401, "Bearer ": 401, "": 401} {
+	for given, status := range map[string]int{"Bearer " + token: 200, "bearer " + token: 200, "BEARER  " + token: 200, "Basic " + token: 401, "Bearer open": 401, token: 401, "Bearer ": 401, "": 401} {
 		got, err := ask(base+"/v2/models/a/infer", body(t, inputs(0, 1), nil), http.Header{"Authorization": {given}})
 		if err != nil || got.status != status {
 			t.Errorf("%q: %+v, %v", given, got, err)

@@ -38,6 +38,19 @@ type Recipe struct {
 	Decompose func(ctx context.Context, m decompose.Model, rows *wiring.CachedRows, o *decompose.Options) (*decompose.Result, error)
 }
 
+// Within is a Recipe's Fit that refuses what needs more memory than bound, a fifth of it for the garbage collector.
+func Within(bound int64, o *decompose.Options) func(decompose.Model, *wiring.Ready) error {
+	least := *o
+	least.OutputMemory = -1
+	return func(m decompose.Model, ready *wiring.Ready) error {
+		need, err := decompose.EstimateMemory(m, max(ready.Rows.Len(), 0), &least)
+		if err != nil {
+			return err
+		}
+		return need.Add("garbage between collections", need.Total()/5, "").Check(bound)
+	}
+}
+
 // Words follow warnings: how somebody who calls a program, say, changes what they are about.
 type Words struct {
 	Dropped string // behind "rows were left out"

@@ -6,8 +6,13 @@ package resultdir
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -62,8 +67,8 @@ func writeDecomposition(dir *durable.Dir, r *decompose.Result) error {
 }
 
 // WriteReport writes the effects and the report, each in the place that path gives for
-// its name. u may be nil.
-func WriteReport(ctx context.Context, u *durable.Unfinished, path func(string) string, m decompose.Model, r *decompose.Result) error {
+// its name, and further files: all of them or none. u may be nil.
+func WriteReport(ctx context.Context, u *durable.Unfinished, path func(string) string, m decompose.Model, r *decompose.Result, further ...durable.File) error {
 	a, err := r.Applier(m)
 	if err != nil {
 		return err
@@ -72,10 +77,50 @@ func WriteReport(ctx context.Context, u *durable.Unfinished, path func(string) s
 	if err != nil {
 		return err
 	}
-	if err := u.WriteFile(path(Effects), func(f *os.File) error { return report.WriteEffects(f, effects) }); err != nil {
-		return err
+	return u.WriteFiles(append(further,
+		durable.File{Path: path(Effects), Write: func(f *os.File) error { return report.WriteEffects(f, effects) }},
+		durable.File{Path: path(Report), Write: func(f *os.File) error { return report.Write(f, r, effects) }},
+	)...)
+}
+
+// runDigest is what run.json knows of the contributions.
+type runDigest struct {
+	SHA256 string `json:"contributions_sha256"`
+}
+
+// DigestContributions is the SHA-256, in hex, of the contributions in dir, a file of either format; "" if there is none.
+func DigestContributions(dir string) (string, error) {
+	for _, name := range []string{Contributions, Parquet} {
+		f, err := os.Open(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("decomposition %q: %s: %w", dir, name, durable.Reason(err))
+		}
+		defer f.Close()
+		sum := sha256.New()
+		if _, err := io.Copy(sum, f); err != nil {
+			return "", fmt.Errorf("decomposition %q: %s: %w", dir, name, durable.Reason(err))
+		}
+		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
-	return u.WriteFile(path(Report), func(f *os.File) error { return report.Write(f, r, effects) })
+	return "", nil
+}
+
+// CheckContributions refuses contributions in dir that are not as they were written, by the digest in run.json. known
+// is false if that has none: of a result without contributions, or of an earlier version.
+func CheckContributions(dir string) (known bool, err error) {
+	var run runDigest
+	raw, err := os.ReadFile(filepath.Join(dir, Run))
+	if err != nil || json.Unmarshal(raw, &run) != nil || run.SHA256 == "" {
+		return false, nil
+	}
+	sum, err := DigestContributions(dir)
+	if err == nil && sum != run.SHA256 && sum != "" {
+		err = fmt.Errorf("decomposition %q: the contributions of its rows are not as they were written, but damaged or edited: sha256 %s, and %s in %s: decompose again, or apply it to the rows", dir, sum, run.SHA256, Run)
+	}
+	return sum != "", err
 }
 
 // Read reads the decomposition in dir. One that is not as it was written is an error

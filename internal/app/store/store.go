@@ -24,12 +24,18 @@ type Store interface {
 	// Write makes what write writes the content of the file name, or leaves the file as it
 	// was (also absent) and returns an error: nobody ever sees a part of it.
 	Write(ctx context.Context, name string, write func(io.Writer) error) error
+	// Replace is Write if the file is still the one that was opened as was, or, of nil, is still absent. Else
+	// the error wraps ErrReplaced. A store that cannot write on that condition refuses.
+	Replace(ctx context.Context, name string, was data.File, write func(io.Writer) error) error
 	// MakeDir makes sure that files can be written into the directory. Stores without
 	// directories do nothing.
 	MakeDir(ctx context.Context, name string) error
 	// Remove removes a file; that it is not there is no error.
 	Remove(ctx context.Context, name string) error
 }
+
+// ErrReplaced is why a file is not written that somebody else has written since it was read.
+var ErrReplaced = errors.New("somebody else has written it since it was read: run this again, nothing has been added")
 
 // Disk is the Store of the file system. Unfinished, which may be nil, lists what is being
 // written.
@@ -44,6 +50,11 @@ func (d Disk) Write(_ context.Context, name string, write func(io.Writer) error)
 		return fmt.Errorf("%q cannot be written: %w", name, data.ErrURL)
 	}
 	return d.Unfinished.WriteFile(name, func(f *os.File) error { return write(f) })
+}
+
+// Replace refuses: on the disk who replaces what they read holds a lock (durable.Lock).
+func (Disk) Replace(_ context.Context, name string, _ data.File, _ func(io.Writer) error) error {
+	return fmt.Errorf("%q cannot be written on a condition: name the file by its path", name)
 }
 
 // MakeDir makes the directory and its parents.

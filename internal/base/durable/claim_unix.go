@@ -2,15 +2,14 @@
 
 package durable
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "os"
 
 // claim locks an unfinished file or directory for as long as it is open, that is, at
 // most until the process ends, however it ends. It reports whether nobody else has.
-func claim(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
+func claim(f *os.File) bool {
+	locked, err := tryLock(f)
+	return locked && err == nil
+}
 
 // Claims reports whether this system ends the claims of a process with the process.
 const Claims = true

@@ -42,7 +42,8 @@ func dirErrorf(path string, cause error, format string, args ...any) error {
 }
 
 // NewDir checks that target may be replaced (it is absent, empty, or a directory of the
-// same kind without foreign files) and makes the sibling. u may be nil. Commit puts the
+// same kind without foreign files) and makes the sibling. What replaces a directory has its mode, owner and
+// group, and its files those of the earlier files, as far as the process may give them. u may be nil. Commit puts the
 // new directory in place; Discard, which is to be called in any case, removes it if
 // Commit did not.
 //
@@ -53,8 +54,13 @@ func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {
 	if d.target, err = Resolve(target); err != nil {
 		return nil, dirErrorf(target, err, ": %v", err)
 	}
-	if _, err := d.files.replaceable(d.target); err != nil {
+	exists, err := d.files.replaceable(d.target)
+	if err != nil {
 		return nil, err
+	}
+	mode := fs.FileMode(0o777)
+	if exists {
+		mode = 0o700 // nobody reads what the earlier directory would not have let them
 	}
 	if err := d.makeParent(); err != nil {
 		d.Discard()
@@ -63,7 +69,7 @@ func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {
 	RemoveLeftovers(d.target, d.files.have)
 	for d.claim == nil { // again if another run took it for one that was left behind
 		temp := TempName(d.target)
-		if err := os.Mkdir(temp, 0o777); err != nil {
+		if err := os.Mkdir(temp, mode); err != nil {
 			d.Discard()
 			return nil, dirErrorf(d.target, err, " cannot be written: no directory can be made beside it: %v", Reason(err))
 		}
@@ -146,6 +152,11 @@ func (d *Dir) Commit() error {
 	exists, err := d.files.replaceable(d.target) // again: hours may have passed
 	if err != nil {
 		return err
+	}
+	if exists {
+		if err := inheritAll(d.temp, d.target); err != nil {
+			return dirErrorf(d.target, err, " cannot be written: %v", Reason(err))
+		}
 	}
 	if err := SyncDir(d.temp); err != nil {
 		return err

@@ -14,47 +14,100 @@ import (
 	"syscall"
 )
 
+// File is a file to write, and what writes it.
+type File struct {
+	Path  string
+	Write func(*os.File) error
+}
+
 // WriteFile replaces the file at path by what write writes, or leaves it as it was
-// and returns an error. Links are followed. What is not a regular file (a pipe, a
+// and returns an error. The new file has the mode, the owner and the group of the earlier one, as far as the
+// process may give them. Links are followed. What is not a regular file (a pipe, a
 // device) is written to as it is. u may be nil.
 func (u *Unfinished) WriteFile(path string, write func(*os.File) error) error {
-	target, err := Resolve(path)
-	if err != nil {
-		return fmt.Errorf("%q cannot be written: %w", path, err)
+	return u.WriteFiles(File{path, write})
+}
+
+// WriteFiles is WriteFile for several files: none is replaced before all are written.
+func (u *Unfinished) WriteFiles(files ...File) error {
+	var ready []*ready
+	for _, f := range files {
+		r, err := u.prepare(f)
+		if err != nil {
+			for _, r := range ready {
+				u.discard(r)
+			}
+			return err
+		}
+		if r != nil {
+			ready = append(ready, r)
+		}
 	}
-	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return fmt.Errorf("%q cannot be written: it is a directory", path)
+	var faults []error
+	for _, r := range ready {
+		if err := u.Place(r.temp, func() error { return os.Rename(r.temp, r.target) }); err != nil {
+			u.discard(r)
+			faults = append(faults, fmt.Errorf("%q cannot be written: %w", r.path, Reason(err)))
+			continue
+		}
+		faults = append(faults, SyncDir(filepath.Dir(r.target)))
+	}
+	return errors.Join(faults...)
+}
+
+// ready is a file that is written, under a hidden name beside its place.
+type ready struct{ path, target, temp string }
+
+func (u *Unfinished) discard(r *ready) {
+	_ = os.Remove(r.temp)
+	u.Drop(r.temp)
+}
+
+// prepare writes a file beside its place; nil if it was written where it is, being no regular file.
+func (u *Unfinished) prepare(file File) (*ready, error) {
+	target, err := Resolve(file.Path)
+	if err != nil {
+		return nil, fmt.Errorf("%q cannot be written: %w", file.Path, err)
+	}
+	replaced, err := os.Stat(target)
+	if err != nil {
+		replaced = nil
+	}
+	if replaced != nil && !replaced.Mode().IsRegular() {
+		if replaced.IsDir() {
+			return nil, fmt.Errorf("%q cannot be written: it is a directory", file.Path)
 		}
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
 		if err != nil {
-			return fmt.Errorf("%q cannot be written: %w", path, Reason(err))
+			return nil, fmt.Errorf("%q cannot be written: %w", file.Path, Reason(err))
 		}
-		return errors.Join(write(f), f.Close())
+		return nil, errors.Join(file.Write(f), f.Close())
 	}
 	RemoveLeftovers(target, nil)
-	temp := TempName(target)
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return fmt.Errorf("%q cannot be written: %w", path, Reason(err))
+	r := &ready{file.Path, target, TempName(target)}
+	mode := fs.FileMode(0o666)
+	if replaced != nil {
+		mode = 0o600 // nobody reads what the earlier file would not have let them
 	}
-	u.Add(temp, func() { _ = os.Remove(temp) })
+	f, err := os.OpenFile(r.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, fmt.Errorf("%q cannot be written: %w", file.Path, Reason(err))
+	}
+	u.Add(r.temp, func() { _ = os.Remove(r.temp) })
 	forgotten := forgetReplaced(target)
-	claim(f) // a run that comes between finds an empty file: the rename below then fails
-	err = Finish(f, write)
+	claim(f) // a run that comes between finds an empty file: the rename then fails
+	err = Finish(f, file.Write)
 	forgotten() // else it might be the new file that is
-	if err != nil {
-		_ = os.Remove(temp)
-		u.Drop(temp)
-		return err
+	if err == nil && replaced != nil {
+		if err = inherit(r.temp, replaced); err != nil {
+			err = fmt.Errorf("%q cannot be written: %w", file.Path, Reason(err))
+		}
 	}
-	err = u.Place(temp, func() error { return os.Rename(temp, target) })
 	if err != nil {
-		_ = os.Remove(temp)
-		u.Drop(temp)
-		return fmt.Errorf("%q cannot be written: %w", path, Reason(err))
+		u.discard(r)
+		return nil, err
 	}
-	return SyncDir(filepath.Dir(target))
+	return r, nil
 }
 
 // WriteFile is that of an Unfinished that nobody discards.
