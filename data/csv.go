@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,11 +40,15 @@ type CSVOptions struct {
 	// after the first 4,096 rows of such a column is a level, and its number is NaN.
 	Factors []string
 	// Texts names columns to hold as text, to the letter, whatever their cells: 007 is not 7
-	// there. They are categorical and not numeric.
+	// there. They are categorical and not numeric. Names of columns that are not there do not count.
 	Texts []string
 	// NA is the policy for missing cells: empty, NA, NaN or null, the last two
-	// in any case, in numbers and in text.
+	// in any case, in numbers and in text, and NAValues.
 	NA NAPolicy
+	// NAValues are further cells that are missing, to the letter: "?", "-999", "#N/A".
+	NAValues []string
+	// Decimal is the mark before the decimals of numbers, '.' or ','. 0 means '.'.
+	Decimal rune
 	// Stdin is what the path "-" reads; nil: there is none.
 	Stdin io.Reader
 	// Store opens the files; nil: the disk. Names of pipes are the disk's in any case.
@@ -63,15 +68,18 @@ const kindRows = 4096
 //
 // The format is RFC 4180 in UTF-8, strictly: quotes only around whole cells,
 // every row as wide as the header, names unique and not empty. Allowed besides:
-// a byte order mark, \n or \r\n, blanks around names and cells (dropped), gzip
+// a byte order mark, \n or \r\n, blanks around names and numbers (dropped; those of
+// text belong to it, in quotes or not), gzip
 // (recognised by content; several members are one text), and blank lines, which
 // are passed over (in a file of one column, a blank line with a row behind it
 // is an empty cell).
 //
 // A column is numeric if its first 4,096 cells are finite decimal numbers or
-// missing; infinite ones do not make it text but are errors when they are read.
+// missing, or True, False (also true, TRUE, ...) or missing, which are 1 and 0; infinite
+// ones do not make it text but are errors when they are read.
 // Otherwise it is categorical. In a numeric column later text is an error
-// unless CSVOptions.Factors names the column.
+// unless CSVOptions.Factors names the column. Whole numbers beyond 2^53, such as the
+// numbers of customers, are text: float64 would round them.
 //
 // Only requested columns are read as numbers or levels. Levels are numbered in
 // the order in which rows first show them and keep their code for the life of
@@ -81,6 +89,7 @@ type CSV struct {
 	inputs  []*input
 	schema  Schema
 	comma   byte
+	cells   notation
 	rows    int // of a batch
 	na      NAPolicy
 	limits  limits
@@ -109,26 +118,39 @@ func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
 	if o == nil {
 		o = &CSVOptions{}
 	}
-	comma, err := delimiter(o.Delimiter)
+	if len(paths) == 0 {
+		return nil, errors.New("data: no data files")
+	}
+	c, err := newCSV(o, l)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.open(paths, o); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// newCSV is a CSV without files.
+func newCSV(o *CSVOptions, l limits) (*CSV, error) {
+	comma, err := delimiter(o.Delimiter)
 	switch {
-	case len(paths) == 0:
-		return nil, errors.New("data: no data files")
+	case err != nil:
+		return nil, err
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
 	case o.Workers < 0:
 		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
 	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
+	case o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',':
+		return nil, fmt.Errorf("data: %q cannot be the decimal mark: it is a point or a comma", o.Decimal)
+	case o.Decimal == rune(comma):
+		return nil, errors.New("data: a comma cannot be the decimal mark and the delimiter: name the delimiter, a semicolon perhaps")
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow, workers: max(1, o.Workers)}
-	if c.rows == 0 {
-		c.rows = defaultBatchRows
-	}
-	if err := c.open(paths, o); err != nil {
-		return nil, errors.Join(err, c.Close())
+	c := &CSV{
+		comma: comma, cells: notation{byte(cmp.Or(o.Decimal, '.')), o.NAValues}, rows: cmp.Or(o.BatchRows, defaultBatchRows),
+		na: o.NA, limits: l, first: o.FirstRow, workers: max(1, o.Workers),
 	}
 	return c, nil
 }
@@ -149,9 +171,7 @@ func (c *CSV) open(paths []string, o *CSVOptions) error {
 	if err := c.readKinds(o.Delimiter == 0); err != nil {
 		return err
 	}
-	if err := c.setTexts(o.Texts); err != nil {
-		return err
-	}
+	c.setTexts(o.Texts)
 	return c.setFactors(o.Factors)
 }
 
@@ -172,6 +192,7 @@ func delimiter(r rune) (byte, error) {
 // tells that nobody named the delimiter.
 func (c *CSV) readKinds(assumed bool) error {
 	left := c.limits.kinds
+	var numbers []bool // of each column: it has some
 	for i, in := range c.inputs {
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
 		if err != nil {
@@ -184,21 +205,22 @@ func (c *CSV) readKinds(assumed bool) error {
 			for _, name := range r.header {
 				c.schema = append(c.schema, Column{Name: name})
 			}
+			numbers = make([]bool, len(r.header))
 			if assumed && len(r.header) == 1 {
 				err = c.suspectDelimiter(r.header[0])
 			}
 		} else {
 			err = c.checkHeader(r)
 		}
-		header := r.csv.InputOffset()
+		header := r.offset()
 		for ; err == nil && left > 0; left-- {
 			var record []string
 			if record, err = r.next(); err == nil {
-				c.noteText(r, record)
+				c.noteText(r, record, numbers)
 				c.looked++
 			}
 		}
-		c.bytes += r.csv.InputOffset() - header
+		c.bytes += r.offset() - header
 		r.close()
 		if err != nil && err != io.EOF {
 			return err
@@ -207,20 +229,31 @@ func (c *CSV) readKinds(assumed bool) error {
 	for i := range c.schema {
 		text := c.schema[i].Text != ""
 		c.schema[i].Numeric, c.schema[i].Categorical = !text, text
+		c.schema[i].Truth = c.schema[i].Truth && !text
 	}
 	return nil
 }
 
-// noteText notes the first cell of each column that makes it one of text.
-func (c *CSV) noteText(r *records, record []string) {
+// noteText notes the first cell of each column that makes it one of text, and which columns
+// have numbers, or truth values.
+func (c *CSV) noteText(r *records, record []string, numbers []bool) {
 	for i, cell := range record {
-		if c.schema[i].Text != "" {
+		column := &c.schema[i]
+		if column.Text != "" {
 			continue
 		}
-		if _, k := parse(trim(cell)); k == text {
-			line := r.lineOf(i)
-			c.schema[i].Text = fmt.Sprintf("%q, line %d: cell %q", r.name, line, clip(trim(cell)))
+		_, k := c.cells.parse(cell)
+		note := ""
+		switch {
+		case k == inexact:
+			note = ", a whole number beyond 2^53, which a number would round"
+		case k == text, k == truth && numbers[i], k == number && column.Truth:
+		default:
+			numbers[i] = numbers[i] || k == number
+			column.Truth = column.Truth || k == truth
+			continue
 		}
+		column.Text = fmt.Sprintf("%q, line %d: cell %q%s", r.name, r.lineOf(i), clip(trim(cell)), note)
 	}
 }
 
@@ -241,16 +274,12 @@ func (c *CSV) checkHeader(r *records) error {
 }
 
 // setTexts marks the columns that are text because somebody says so.
-func (c *CSV) setTexts(texts []string) error {
-	if err := c.schema.Require(c.where(), texts); err != nil {
-		return err
-	}
+func (c *CSV) setTexts(texts []string) {
 	for i := range c.schema {
 		if column := &c.schema[i]; slices.Contains(texts, column.Name) && column.Numeric {
-			column.Numeric, column.Categorical, column.Text = false, true, "it names rows"
+			column.Numeric, column.Truth, column.Categorical, column.Text = false, false, true, "it is read to the letter"
 		}
 	}
-	return nil
 }
 
 // setFactors marks the categorical columns and gives them dictionaries.
@@ -277,7 +306,7 @@ func (c *CSV) setLevels() {
 	c.levels = make([]*dictionary, len(c.schema))
 	for i, column := range c.schema {
 		if column.Categorical {
-			c.levels[i] = newDictionary(column.Numeric, room)
+			c.levels[i] = newDictionary(column.Numeric, &c.cells, room)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestCSVBadInput(t *testing.T) {
 
 		"duplicate name": {files: map[string]string{"a.csv": "x,y,x\n1,2,3\n"}, want: `data: "a.csv", line 1 (header): columns 1 and 3 are both named "x"; rename one`},
 		"blanks differ":  {files: map[string]string{"a.csv": "x, x\n1,2\n"}, want: `data: "a.csv", line 1 (header): columns 1 and 2 are both named "x"; rename one`},
-		"empty name":     {files: map[string]string{"a.csv": ",x\n1,2\n"}, want: `data: "a.csv", line 1 (header): column 1 has no name; name it, or leave row names out when writing the file (row.names = FALSE in R, index=False in pandas)`},
+		"empty name":     {files: map[string]string{"a.csv": "x,\n1,2\n"}, want: `data: "a.csv", line 1 (header): column 2 has no name; name it, or leave row names out when writing the file (row.names = FALSE in R, index=False in pandas)`},
 		"latin-1 name":   {files: map[string]string{"a.csv": "x,Gr\xf6sse\n1,2\n"}, want: `data: "a.csv", line 1 (header): the name "Gr\xf6sse" of column 2 is not UTF-8; convert the file first`},
 		"old Mac":        {files: map[string]string{"a.csv": "x\r1\r2\r"}, want: `data: "a.csv", line 1 (header): the name "x\r1\r2" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
 		"binary":         {files: map[string]string{"a.csv": "PAR1\x15\x04\x00\x00"}, want: `data: "a.csv", line 1 (header): the name "PAR1\x15\x04\x00\x00" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},

@@ -29,7 +29,7 @@ type csvRange struct {
 // rows are read, of gzip all bytes before them too; their text must be that of the survey, or
 // the pass ends with a *ChangedError.
 //
-// Of o, Delimiter, BatchRows, NA, Store and Workers count. A range without rows is a source without rows.
+// Of o, Delimiter, BatchRows, NA, NAValues, Decimal, Store and Workers count. A range without rows is a source without rows.
 //
 // Errors: a survey that makes no sense, a range outside of it, a file that cannot be opened
 // or has another size or version.
@@ -37,25 +37,16 @@ func OpenCSVRange(ctx context.Context, files []CSVFile, schema Schema, first, ne
 	if o == nil {
 		o = &CSVOptions{}
 	}
-	comma, err := delimiter(o.Delimiter)
+	c, err := newCSV(o, defaultLimits())
 	switch {
 	case err != nil:
 		return nil, err
 	case len(files) == 0:
 		return nil, errors.New("data: no data files")
-	case o.BatchRows < 0:
-		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
-	case o.Workers < 0:
-		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
-	case o.NA > NAKeep:
-		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	case first < 0 || next < first:
 		return nil, fmt.Errorf("data: rows %d to %d are no range", first, next)
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: defaultLimits(), first: first, workers: max(1, o.Workers), schema: schema}
-	if c.rows == 0 {
-		c.rows = defaultBatchRows
-	}
+	c.schema, c.first = schema, first
 	c.setLevels()
 	begin := int64(0)
 	for i := range files {

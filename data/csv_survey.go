@@ -99,7 +99,7 @@ func (c *CSV) measure(ctx context.Context, in *input, m *meter, s *CSVFile, piec
 	if err := c.checkHeader(r); err != nil {
 		return err
 	}
-	at := func() int64 { return int64(mark) + r.csv.InputOffset() }
+	at := func() int64 { return int64(mark) + r.offset() }
 	s.Head = m.cut(at(), 0, r.end)
 	row, line := int64(0), r.end
 	for {

@@ -2,7 +2,9 @@ package data
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 )
 
 // Column describes a column of a Source. A column may be both: a factor whose
@@ -11,10 +13,15 @@ type Column struct {
 	Name        string
 	Numeric     bool
 	Categorical bool
-	Width       int // 0 for an ordinary column; the flattened width of a tensor
+	Truth       bool // Numeric, of truth values: 1 and 0
+	Width       int  // 0 for an ordinary column; the flattened width of a tensor
 	// Text says, for messages, which cell made the column one of text: file, line and
 	// cell. "" for numeric columns, and where nobody knows.
 	Text string
+	// Refused says, for messages, what is in a column that cannot be read, and what to do:
+	// "a list, which is neither numbers nor text: ...". Such a column is neither Numeric nor
+	// Categorical, and Lookup, Names and Require do not find it. "" for all others.
+	Refused string
 }
 
 // HoldsText says that the column holds text and, where that is known, what tells so:
@@ -32,7 +39,7 @@ type Schema []Column
 // Lookup finds a column by name.
 func (s Schema) Lookup(name string) (Column, bool) {
 	for _, c := range s {
-		if c.Name == name {
+		if c.Name == name && c.Refused == "" {
 			return c, true
 		}
 	}
@@ -41,9 +48,11 @@ func (s Schema) Lookup(name string) (Column, bool) {
 
 // Names lists the columns' names in order.
 func (s Schema) Names() []string {
-	names := make([]string, len(s))
-	for i, c := range s {
-		names[i] = c.Name
+	names := make([]string, 0, len(s))
+	for _, c := range s {
+		if c.Refused == "" {
+			names = append(names, c.Name)
+		}
 	}
 	return names
 }
@@ -53,6 +62,9 @@ func (s Schema) Names() []string {
 // (a quoted file, say).
 func (s Schema) Require(where string, names []string) error {
 	for _, name := range names {
+		if i := slices.IndexFunc(s, func(c Column) bool { return c.Name == name && c.Refused != "" }); i >= 0 {
+			return fmt.Errorf("data: column %q of %s is %s", clip(name), where, s[i].Refused)
+		}
 		if _, ok := s.Lookup(name); !ok {
 			return &MissingColumnError{Column: name, Where: where, Columns: s.Names()}
 		}

@@ -30,8 +30,10 @@ type Options struct {
 	Delimiter rune          // of CSV; 0: ','
 	BatchRows int           // 0: 4096
 	Factors   []string      // numeric columns to hold as categories too
-	Texts     []string      // columns of CSV to hold as text, to the letter; other formats say themselves what is text
+	Texts     []string      // columns of CSV, Parquet and Arrow to hold as text, to the letter, if they are there
 	NA        data.NAPolicy // for missing cells
+	NAValues  []string      // of CSV: further cells that are missing
+	Decimal   rune          // of CSV: the decimal mark; 0: '.'
 	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
 	Workers   int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
@@ -112,9 +114,9 @@ func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (t
 	var err error
 	switch format {
 	case Parquet:
-		s, err = parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
+		s, err = parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
 	case Arrow:
-		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Reuse: o.Reuse, Store: o.Store})
+		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Reuse: o.Reuse, Store: o.Store})
 	default:
 		s, err = npy.Open(paths, &npy.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: rows, Store: o.Store})
 	}
@@ -126,7 +128,7 @@ func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (t
 
 // csv are the options of CSV.
 func (o *Options) csv() *data.CSVOptions {
-	return &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Stdin: o.Stdin, Store: o.Store, FirstRow: o.FirstRow, Workers: o.Workers}
+	return &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, NAValues: o.NAValues, Decimal: o.Decimal, Stdin: o.Stdin, Store: o.Store, FirstRow: o.FirstRow, Workers: o.Workers}
 }
 
 // source keeps a nil of a concrete type from becoming a Source that is not nil.

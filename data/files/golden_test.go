@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -119,6 +120,45 @@ func TestGolden(t *testing.T) {
 	}
 	if compared != 29 {
 		t.Fatalf("%d files compared", compared)
+	}
+}
+
+// TestNullInDictionary: a cell whose code is that of a null value is missing, as one without a code.
+func TestNullInDictionary(t *testing.T) {
+	if got := all(mustOpen(t, &Options{NA: data.NADrop}, "dictionary.arrow")); !slices.Equal(got.Text["g"], []string{"a", "b"}) || !slices.Equal(got.Rows, []int64{0, 3}) {
+		t.Errorf("%+v", got)
+	}
+	if got := all(mustOpen(t, nil, "dictionary.arrow")); !strings.Contains(got.Err, `row 2, column "g": cell "null" marks a missing value`) {
+		t.Error(got.Err)
+	}
+}
+
+// TestWholeNumbersAsLevels: what float64 would round is exact as a level, also where the column
+// is one of numbers, which then has none there.
+func TestWholeNumbersAsLevels(t *testing.T) {
+	for _, name := range []string{"odd.parquet", "odd.arrow"} {
+		for _, o := range []*Options{{Factors: []string{"big", "ubig"}}, {Texts: []string{"big", "ubig", "not there"}}} {
+			s := mustOpen(t, o, name)
+			got := flatten(s.Batches(t.Context(), []string{"big", "ubig"}), s.Schema())
+			if got.Err != "" || !slices.Equal(got.Text["big"], []string{"1", "9007199254740993"}) || !slices.Equal(got.Text["ubig"], []string{"1", "18446744073709551615"}) {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if x := got.Numbers["big"]; (o.Texts == nil) != (len(x) == 2 && math.Float64frombits(x[0]) == 1 && math.IsNaN(math.Float64frombits(x[1]))) {
+				t.Errorf("%s: numbers %v", name, x)
+			}
+			if c, _ := s.Schema().Lookup("big"); c.Numeric == (o.Texts != nil) || !c.Categorical {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+		err := ""
+		for _, e := range mustOpen(t, nil, name).Batches(t.Context(), []string{"big"}) {
+			if !errors.Is(e, data.ErrRounded) {
+				err = fmt.Sprint(e)
+			}
+		}
+		if err != "" {
+			t.Error(err)
+		}
 	}
 }
 

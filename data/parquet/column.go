@@ -142,6 +142,10 @@ func (c *numbers) read(n int, v *columnar.Values) error {
 				return err
 			} else if cell != "" && v.Fault == nil {
 				v.Fault = &columnar.Fault{Row: at + rowOf(k, defs), Cell: cell, Reason: columnar.Inexact}
+				v.Digits = make([]string, n)
+				c.digits(v.Digits[at:at+rows], defs)
+			} else if cell != "" {
+				c.digits(v.Digits[at:at+rows], defs)
 			}
 		}
 		if defs != nil {
@@ -168,6 +172,20 @@ func (c *numbers) decode(out []float64) (k int, cell string, err error) {
 		cell = c.cell(raw[k])
 	}
 	return k, cell, nil
+}
+
+// digits writes the values just decoded that float64 would round to their rows.
+func (c *numbers) digits(rows []string, defs []uint32) {
+	raw := c.scratch
+	for i := range rows {
+		if defs != nil && defs[i]&1 == 0 {
+			continue
+		}
+		if beyond := raw[0] > exact; beyond && (!c.signed || int64(raw[0]) > 0 || int64(raw[0]) < -exact) {
+			rows[i] = c.cell(raw[0])
+		}
+		raw = raw[1:]
+	}
 }
 
 // rowOf is the row of the value k of those that are not null.

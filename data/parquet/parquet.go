@@ -27,6 +27,9 @@ type Options struct {
 	// Factors names numeric columns to hold as categories too, as in
 	// data.CSVOptions.
 	Factors []string
+	// Texts names numeric columns to hold as text, to the digit: categories, and no numbers. Names
+	// of columns that are text anyway, or not there, do not count.
+	Texts []string
 	// NA is the policy for missing cells, null and NaN.
 	NA data.NAPolicy
 	// Memory is how many bytes a pass may hold decoded at a time, besides the
@@ -78,7 +81,7 @@ func Open(paths []string, o *Options) (*Source, error) {
 		}
 		files[i] = f
 	}
-	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})
+	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Range: o.Range})
 	if err != nil {
 		return nil, err
 	}

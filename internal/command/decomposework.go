@@ -129,12 +129,17 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
-	reading.Texts = d.texts(network.Graph, in, o)
+	if reading.Texts, err = d.texts(network.Graph, in, o); err != nil {
+		return nil, err
+	}
 	opened, err := rows(in.paths, reading, in.tensors, network.Graph)
 	if err != nil {
 		return nil, err
 	}
 	columns, err := inputColumns(network.Graph, opened.Schema(), in.inputs)
+	if err == nil {
+		err = opened.Schema().Require("the data", d.data.texts)
+	}
 	if err != nil {
 		opened.Close()
 		return nil, err
@@ -162,9 +167,17 @@ func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
 	return out, nil
 }
 
-// texts are the columns that are read to the letter.
-func (d *decomposeFlags) texts(g *onnx.Graph, in inputFiles, o *decompose.Options) []string {
-	return idText(d.id, slices.Concat(namedColumns(g, d.formulas, in.inputs, d.id), o.Columns.Names(), d.data.factors))
+// texts are the columns that are read to the letter, if the data have them.
+func (d *decomposeFlags) texts(g *onnx.Graph, in inputFiles, o *decompose.Options) ([]string, error) {
+	bound := map[string][]string{}
+	for _, flag := range in.inputs {
+		if name, list, err := splitInput(g, flag); err == nil { // else it is refused elsewhere
+			bound[name] = strings.Split(list, ",")
+		}
+	}
+	texts, err := wiring.NetworkTexts(g, bound)
+	id := idText(d.id, slices.Concat(namedColumns(g, d.formulas, in.inputs, d.id), o.Columns.Names(), d.data.factors))
+	return slices.Concat(texts, d.data.texts, id), err
 }
 
 // recipe is the decomposition of what was opened, into dir (nil: into none).

@@ -49,6 +49,7 @@ type Values struct {
 	Codes   []int32    // Text in another way: positions in Levels, negative: missing
 	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
+	Digits  []string   // of Numbers: those that float64 would round, "" where it does not; nil: nowhere. The first is the Fault
 	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
 
 	memory []float64 // see Room
@@ -95,6 +96,7 @@ type File interface {
 type Options struct {
 	BatchRows int           // 0: 4096
 	Factors   []string      // numeric columns to hold as categories too
+	Texts     []string      // numeric columns to hold as text: categories only; others, and unknown ones, do not count
 	NA        data.NAPolicy // for null and NaN
 	Range     data.RowRange // the rows to read
 }
@@ -120,7 +122,6 @@ type Source struct {
 	files  []File
 	schema data.Schema
 	fields []Field       // of the first file
-	column []int         // schema position -> field
 	levels []*dictionary // by field; nil for fields without categories
 	rows   int
 	na     data.NAPolicy
@@ -156,13 +157,14 @@ func New(files []File, o Options) (*Source, error) {
 			return nil, err
 		}
 	}
-	for i, f := range s.fields {
-		if f.Kind != Refused {
-			s.schema = append(s.schema, data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width})
-			s.column = append(s.column, i)
+	for _, f := range s.fields {
+		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width}
+		if f.Kind == Refused {
+			c.Refused = fmt.Sprintf("%s, which is neither numbers nor text: %s", f.Type, f.Why)
 		}
+		s.schema = append(s.schema, c)
 	}
-	return s, s.setFactors(o.Factors)
+	return s, s.setFactors(o.Factors, o.Texts)
 }
 
 func checkNames(file string, fields []Field) error {
@@ -200,7 +202,7 @@ func (s *Source) sameFields(f File) error {
 	return nil
 }
 
-func (s *Source) setFactors(factors []string) error {
+func (s *Source) setFactors(factors, texts []string) error {
 	if err := s.require(factors); err != nil {
 		return err
 	}
@@ -211,13 +213,16 @@ func (s *Source) setFactors(factors []string) error {
 			}
 			s.schema[i].Categorical = true
 		}
+		if c.Numeric && slices.Contains(texts, c.Name) {
+			s.schema[i].Categorical, s.schema[i].Numeric, s.schema[i].Text = true, false, "it is read to the letter"
+		}
 	}
 	room := new(atomic.Int64)
 	room.Store(LevelBytes)
 	s.levels = make([]*dictionary, len(s.fields))
 	for i, c := range s.schema {
 		if c.Categorical {
-			s.levels[s.column[i]] = &dictionary{room: room, codes: map[string]int32{}}
+			s.levels[i] = &dictionary{room: room, codes: map[string]int32{}}
 		}
 	}
 	return nil
@@ -225,17 +230,10 @@ func (s *Source) setFactors(factors []string) error {
 
 // require is nil if all names can be read.
 func (s *Source) require(names []string) error {
-	for _, name := range names {
-		for _, f := range s.fields {
-			if f.Name == name && f.Kind == Refused {
-				return fmt.Errorf("data: column %q of %q is %s, which is neither numbers nor text: %s", Clip(name), s.files[0].Name(), f.Type, f.Why)
-			}
-		}
-	}
 	return s.schema.Require(fmt.Sprintf("%q", s.files[0].Name()), names)
 }
 
-// Schema lists the columns that can be read, in file order.
+// Schema lists the columns in file order, those that cannot be read (data.Column.Refused) too.
 func (s *Source) Schema() data.Schema { return slices.Clone(s.schema) }
 
 // Rows returns how many rows the last complete pass read, and how many of them

@@ -81,10 +81,9 @@ func (s *Source) newPass(columns []string) (*pass, error) {
 		if !wanted[c.Name] {
 			continue
 		}
-		field := s.column[i]
-		p.fields = append(p.fields, field)
+		p.fields = append(p.fields, i)
 		var k *coder
-		if d := s.levels[field]; d != nil {
+		if d := s.levels[i]; d != nil {
 			k = newCoder(d)
 		}
 		p.coders = append(p.coders, k)
@@ -126,7 +125,9 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 		case Tensor:
 			err = b.SetTensor(f.Name, v.Tensor)
 		case Number:
-			err = b.SetNumeric(f.Name, v.Numbers)
+			if p.schema[field].Numeric {
+				err = b.SetNumeric(f.Name, v.Numbers)
+			}
 		}
 		if err == nil && p.coders[j] != nil {
 			codes, fault := p.coders[j].codes(f, v, n)
@@ -137,6 +138,11 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 				return nil, p.cellError(file, field, fault)
 			}
 			err = b.SetCodes(f.Name, codes)
+			for i, digits := range v.Digits {
+				if digits != "" {
+					v.Numbers[i] = math.NaN()
+				}
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -163,6 +169,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 		var ok bool
 		var cell string
 		switch {
+		case v.Digits != nil && v.Digits[i] != "":
+			if index[i], ok = c.levels.add(v.Digits[i]); !ok {
+				cell = v.Digits[i]
+			}
 		case f.Kind == Number:
 			if index[i], ok = c.ofNumber(v.Numbers[i]); !ok {
 				cell = data.LevelText(v.Numbers[i])
@@ -203,6 +213,9 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 	for j, field := range p.fields {
 		f := p.Source.fields[field]
 		number = f.Kind == Number && p.Source.levels[field] == nil
+		if block.Values[j].Digits != nil && p.Source.levels[field] != nil {
+			block.Values[j].Fault = nil // its digits are levels
+		}
 		if err := block.Values[j].check(f, block.Rows); err != nil {
 			return nil, fmt.Errorf("data: %q, column %q: %w", file, Clip(f.Name), err)
 		}
@@ -227,8 +240,11 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 
 func (p *pass) cellError(file string, field int, f *Fault) error {
 	err := &data.CellError{File: file, Row: p.row + int64(f.Row) + 1, Column: Clip(p.Source.fields[field].Name), Cell: Clip(f.Cell), Reason: f.Reason}
-	if f.missing {
+	switch {
+	case f.missing:
 		err.Err = data.ErrMissingValue
+	case f.Reason == Inexact:
+		err.Err = data.ErrRounded
 	}
 	return err
 }
@@ -345,6 +361,7 @@ func (v *Values) take(keep []int) {
 	}
 	v.Numbers = pick(v.Numbers, keep)
 	v.Text = pick(v.Text, keep)
+	v.Digits = pick(v.Digits, keep)
 	v.Codes = pick(v.Codes, keep)
 	if v.Tensor != nil && len(keep) > 0 {
 		_, w := v.Tensor.Dims()

@@ -240,6 +240,7 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	}
 	r.SetHeads(d.heads)
 	notes := slices.Clone(d.Notes)
+	notes = append(notes, d.reference.guessed()...)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)
 	}

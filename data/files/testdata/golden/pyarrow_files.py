@@ -141,3 +141,6 @@ parquet(odd, "odd.parquet")
 arrow(odd, "odd.arrow")
 parquet(t.slice(0, 0), "empty.parquet")
 arrow(t.slice(0, 0), "empty.arrow")
+
+# A null among the values of a dictionary, beside one among its codes.
+arrow(pa.table({"x": pa.array([0.0, 1.0, 2.0, 3.0]), "g": pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2], pa.int8()), pa.array(["a", None, "b"]))}), "dictionary.arrow")
