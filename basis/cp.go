@@ -55,7 +55,7 @@ func (s CP) check() error {
 
 func (s CP) scan(column string) columnScan {
 	k, _, _, _ := s.settings()
-	return scanFew(column, k)
+	return scanFew(column, max(k, 512)) // so that whole numbers are known as such
 }
 
 func (s CP) build(v *columnScan) (spline, *mat.SymDense, error) {

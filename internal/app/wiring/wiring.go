@@ -106,7 +106,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkColumn(q.Rows.Schema(), q.ID, false); err != nil {
+	if err := q.Rows.Schema().Require("the data", present(q.ID)); err != nil {
 		return nil, optionError("id", err)
 	}
 	s, err := q.open()
@@ -244,7 +244,7 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)
 	}
-	notes = append(notes, dropped)
+	notes = append(append(notes, levelWarnings(r)...), dropped)
 	r.Warnings = slices.Concat(present(worseThanMean(r, &d.reference)), r.Warnings, present(notes...))
 	if r.Diagnostics == nil {
 		r.Diagnostics, err = rowDiagnostics(d.Rows, r.Rows)
