@@ -202,6 +202,7 @@ func (c *CSV) readKinds(assumed bool) error {
 			return err
 		}
 		if i == 0 {
+			c.schema = make(Schema, 0, len(r.header))
 			for _, name := range r.header {
 				c.schema = append(c.schema, Column{Name: name})
 			}

@@ -15,13 +15,16 @@ type Column struct {
 	Categorical bool
 	Truth       bool // Numeric, of truth values: 1 and 0
 	Width       int  // 0 for an ordinary column; the flattened width of a tensor
+	// Refused: the column cannot be read. It is neither Numeric nor Categorical, and Lookup, Names
+	// and Require do not find it.
+	Refused bool
+	// Unit is what the numbers of a column of dates or times count, "days since 1970-01-01";
+	// "" for all others.
+	Unit string
 	// Text says, for messages, which cell made the column one of text: file, line and
-	// cell. "" for numeric columns, and where nobody knows.
+	// cell; of a Refused one what it is and what to do: "a list, which is neither numbers nor
+	// text: ...". "" for numeric columns, and where nobody knows.
 	Text string
-	// Refused says, for messages, what is in a column that cannot be read, and what to do:
-	// "a list, which is neither numbers nor text: ...". Such a column is neither Numeric nor
-	// Categorical, and Lookup, Names and Require do not find it. "" for all others.
-	Refused string
 }
 
 // HoldsText says that the column holds text and, where that is known, what tells so:
@@ -39,7 +42,7 @@ type Schema []Column
 // Lookup finds a column by name.
 func (s Schema) Lookup(name string) (Column, bool) {
 	for _, c := range s {
-		if c.Name == name && c.Refused == "" {
+		if c.Name == name && !c.Refused {
 			return c, true
 		}
 	}
@@ -50,7 +53,7 @@ func (s Schema) Lookup(name string) (Column, bool) {
 func (s Schema) Names() []string {
 	names := make([]string, 0, len(s))
 	for _, c := range s {
-		if c.Refused == "" {
+		if !c.Refused {
 			names = append(names, c.Name)
 		}
 	}
@@ -62,8 +65,8 @@ func (s Schema) Names() []string {
 // (a quoted file, say).
 func (s Schema) Require(where string, names []string) error {
 	for _, name := range names {
-		if i := slices.IndexFunc(s, func(c Column) bool { return c.Name == name && c.Refused != "" }); i >= 0 {
-			return fmt.Errorf("data: column %q of %s is %s", clip(name), where, s[i].Refused)
+		if i := slices.IndexFunc(s, func(c Column) bool { return c.Name == name && c.Refused }); i >= 0 {
+			return fmt.Errorf("data: column %q of %s is %s", clip(name), where, s[i].Text)
 		}
 		if _, ok := s.Lookup(name); !ok {
 			return &MissingColumnError{Column: name, Where: where, Columns: s.Names()}

@@ -16,7 +16,7 @@ import (
 // they are named like a column and hold one number a row, or if there are columns for
 // all their elements, x[0], x[1], ... (as Unbound calls them); one input may then remain,
 // and takes the numeric columns that are neither bound nor in exclude (response, weights,
-// offset) nor the names of rows (data.NamesRows) if they are exactly as many as it holds. Where
+// offset) nor dates, times or the names of rows (data.NamesRows) if they are exactly as many as it holds. Where
 // other inputs have found columns of their names, that input has to hold several numbers a
 // row: one of a single number would have a name to be found by. Else the error is an
 // *AmbiguousBindingError. A column that the data lack is a *data.MissingColumnError. All faults
@@ -88,8 +88,8 @@ func (b *binder) byName() (open []*graph.Value, err error) {
 	var faults []error
 	refused := map[string]string{}
 	for _, c := range b.schema {
-		if c.Refused != "" {
-			refused[c.Name] = c.Refused
+		if c.Refused {
+			refused[c.Name] = c.Text
 		}
 	}
 	for _, v := range b.g.g.Inputs {
@@ -124,7 +124,7 @@ func (b *binder) byPosition(open []*graph.Value, exclude []string) error {
 	var free []string
 	numbers := open[len(open)-1].Type != graph.String
 	for _, c := range b.schema {
-		if c.Numeric == numbers && c.Refused == "" && c.Width == 0 && !b.taken[c.Name] && !data.NamesRows(c.Name) && !slices.Contains(exclude, c.Name) {
+		if c.Numeric == numbers && !c.Refused && c.Unit == "" && c.Width == 0 && !b.taken[c.Name] && !data.NamesRows(c.Name) && !slices.Contains(exclude, c.Name) {
 			free = append(free, c.Name)
 		}
 	}
@@ -174,7 +174,7 @@ func describeInputs(g *Graph, schema data.Schema) string {
 	}
 	var numeric, text []string
 	for _, c := range schema {
-		if c.Refused != "" {
+		if c.Refused {
 			continue
 		}
 		if c.Numeric {

@@ -85,7 +85,7 @@ func TestBindNoGuess(t *testing.T) {
 	one := unchecked(graphtest.GraphOf(graphtest.Input("price", graph.Batch, 1)))
 	wide := unchecked(graphtest.GraphOf(graphtest.Input("x", graph.Batch, 2)))
 	refused := func(name string) data.Column {
-		return data.Column{Name: name, Refused: "a list, which is neither numbers nor text: store its parts as columns of their own"}
+		return data.Column{Name: name, Refused: true, Text: "a list, which is neither numbers nor text: store its parts as columns of their own"}
 	}
 	list := ` is a list, which is neither numbers nor text: store its parts as columns of their own`
 	for _, c := range []struct {

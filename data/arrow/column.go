@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -93,6 +94,17 @@ func (c *column) numbers(row int64, n int, valid *bitmap, v *columnar.Values) (e
 	}
 	v.Numbers = v.Room(n)
 	switch {
+	case c.kind == typeDecimal:
+		digits := make([]byte, c.bits/8)
+		for i := range v.Numbers {
+			copy(digits, b[i*len(digits):])
+			slices.Reverse(digits)
+			v.Numbers[i] = columnar.DecimalOf(digits, c.scale)
+		}
+	case c.per > 0:
+		for i := range v.Numbers {
+			v.Numbers[i] = columnar.Scaled(signed(b, i, c.bits), c.per)
+		}
 	case c.kind == typeFloat && c.bits == 32:
 		widen(v.Numbers, columnar.Items[float32](b, n))
 	case c.kind == typeFloat:

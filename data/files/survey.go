@@ -49,6 +49,7 @@ type SurveyColumn struct {
 	Categorical bool   `json:"categorical,omitempty"`
 	Truth       bool   `json:"truth,omitempty"` // of truth values, which are 1 and 0
 	Width       int    `json:"width,omitempty"` // of a tensor
+	Unit        string `json:"unit,omitempty"`  // of dates and times
 	Text        string `json:"text,omitempty"`  // which cell made it text
 }
 
@@ -158,8 +159,8 @@ func (s *Survey) lookTyped(format Format, paths []string, o *Options) error {
 
 func (s *Survey) setColumns(schema data.Schema) {
 	for _, c := range schema {
-		if c.Refused == "" {
-			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Width, c.Text})
+		if !c.Refused {
+			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Width, c.Unit, c.Text})
 		}
 	}
 }
@@ -168,7 +169,7 @@ func (s *Survey) setColumns(schema data.Schema) {
 func (s *Survey) Schema() data.Schema {
 	schema := make(data.Schema, len(s.Columns))
 	for i, c := range s.Columns {
-		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Width: c.Width, Text: c.Text}
+		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Width: c.Width, Unit: c.Unit, Text: c.Text}
 	}
 	return schema
 }
@@ -384,7 +385,7 @@ func (s *Survey) compare(then []SurveyFile, rows typed) error {
 			return &data.ChangedError{File: was.Path, What: what}
 		}
 	}
-	readable := slices.DeleteFunc(rows.Schema(), func(c data.Column) bool { return c.Refused != "" })
+	readable := slices.DeleteFunc(rows.Schema(), func(c data.Column) bool { return c.Refused })
 	if !slices.Equal(readable, s.Schema()) {
 		return &data.ChangedError{File: then[0].Path, What: "its columns are others"}
 	}

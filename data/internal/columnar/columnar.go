@@ -36,6 +36,7 @@ type Field struct {
 	Width int    // of a Tensor
 	Type  string // the file's own name of the type
 	Why   string // of Refused: what to do about it
+	Unit  string // of a Number: what a date or time counts
 }
 
 // Null stands for a null in a column of numbers. It is a NaN of its own, so that messages
@@ -158,9 +159,9 @@ func New(files []File, o Options) (*Source, error) {
 		}
 	}
 	for _, f := range s.fields {
-		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width}
+		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width, Unit: f.Unit}
 		if f.Kind == Refused {
-			c.Refused = fmt.Sprintf("%s, which is neither numbers nor text: %s", f.Type, f.Why)
+			c.Refused, c.Text = true, fmt.Sprintf("%s, which is neither numbers nor text: %s", f.Type, f.Why)
 		}
 		s.schema = append(s.schema, c)
 	}
@@ -195,7 +196,7 @@ func (s *Source) sameFields(f File) error {
 		if a.Name != b.Name {
 			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same columns", i+1, Clip(a.Name), f.Name(), Clip(b.Name), first)
 		}
-		if a.Kind != b.Kind || a.Width != b.Width {
+		if a.Kind != b.Kind || a.Width != b.Width || a.Unit != b.Unit {
 			return fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
 		}
 	}

@@ -102,7 +102,7 @@ func (q *Request) explaining(m decompose.Model) []string {
 	}
 	var out []string
 	for _, c := range q.Rows.Schema() {
-		if c.Refused == "" && c.Width == 0 && !data.NamesRows(c.Name) && !slices.Contains(taken, c.Name) {
+		if !c.Refused && c.Width == 0 && !data.NamesRows(c.Name) && !slices.Contains(taken, c.Name) {
 			out = append(out, c.Name)
 		}
 	}

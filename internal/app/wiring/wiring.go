@@ -231,6 +231,7 @@ func (q *Request) family(ref *Reference, heads []string, trainedFor string) (fam
 // said of rows left out (see Dropped); how follows a warning of columns that may be in
 // the wrong order, which asks to name them.
 func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err error) {
+	d.reference.Units = unitsOf(d.Rows.Schema(), append(TermColumns(r), d.Base.Columns()...))
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
@@ -244,7 +245,7 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)
 	}
-	notes = append(append(notes, levelWarnings(r)...), dropped)
+	notes = append(append(append(notes, d.reference.units()...), levelWarnings(r)...), dropped)
 	r.Warnings = slices.Concat(present(worseThanMean(r, &d.reference)), r.Warnings, present(notes...))
 	if r.Diagnostics == nil {
 		r.Diagnostics, err = rowDiagnostics(d.Rows, r.Rows)
