@@ -29,8 +29,8 @@ const (
 
 // CSVOptions says how to read CSV files. nil means the zero value.
 type CSVOptions struct {
-	// Delimiter between cells: an ASCII punctuation mark, space or tab. 0 means ',';
-	// a file that seems to have another one is then an error (*DelimiterError).
+	// Delimiter between cells: an ASCII punctuation mark, space or tab. 0 means what a first
+	// line sep=; of the file says, as Excel's do, else ','; a file that seems to have another one is then an error (*DelimiterError).
 	Delimiter rune
 	// BatchRows is the number of rows of a batch; 0 means 4096. A batch has
 	// fewer at the end, and where it would hold more than 8 Mi cells.
@@ -49,6 +49,8 @@ type CSVOptions struct {
 	NAValues []string
 	// Decimal is the mark before the decimals of numbers, '.' or ','. 0 means '.'.
 	Decimal rune
+	// Encoding is that of the text: UTF8, which "" means too, or Windows1252.
+	Encoding string
 	// Stdin is what the path "-" reads; nil: there is none.
 	Stdin io.Reader
 	// Store opens the files; nil: the disk. Names of pipes are the disk's in any case.
@@ -60,6 +62,12 @@ type CSVOptions struct {
 	Workers int
 }
 
+// Encodings of CSV files.
+const (
+	UTF8        = "utf-8"
+	Windows1252 = "windows-1252"
+)
+
 // kindRows is the number of rows that decide whether a column is numeric.
 const kindRows = 4096
 
@@ -68,8 +76,8 @@ const kindRows = 4096
 //
 // The format is RFC 4180 in UTF-8, strictly: quotes only around whole cells,
 // every row as wide as the header, names unique and not empty. Allowed besides:
-// a byte order mark, \n or \r\n, blanks around names and numbers (dropped; those of
-// text belong to it, in quotes or not), gzip
+// a byte order mark, a line sep=; before the header, \n or \r\n, blanks around names and numbers (dropped; those of
+// text belong to it, in quotes or not), gzip and zstd
 // (recognised by content; several members are one text), and blank lines, which
 // are passed over (in a file of one column, a blank line with a row behind it
 // is an empty cell).
@@ -145,6 +153,8 @@ func newCSV(o *CSVOptions, l limits) (*CSV, error) {
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	case o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',':
 		return nil, fmt.Errorf("data: %q cannot be the decimal mark: it is a point or a comma", o.Decimal)
+	case o.Encoding != "" && o.Encoding != UTF8 && o.Encoding != Windows1252:
+		return nil, fmt.Errorf("data: the encoding %q is not known: it is %s or %s; of others, convert the file first", o.Encoding, UTF8, Windows1252)
 	case o.Decimal == rune(comma):
 		return nil, errors.New("data: a comma cannot be the decimal mark and the delimiter: name the delimiter, a semicolon perhaps")
 	}
@@ -166,9 +176,18 @@ func (c *CSV) open(paths []string, o *CSVOptions) error {
 		if err != nil {
 			return err
 		}
+		in.latin = o.Encoding == Windows1252
 		c.inputs = append(c.inputs, in)
 	}
-	if err := c.readKinds(o.Delimiter == 0); err != nil {
+	assumed := o.Delimiter == 0
+	if mark := c.inputs[0].separator(); assumed && mark != 0 {
+		var err error
+		if c.comma, err = delimiter(rune(mark)); err != nil {
+			return err
+		}
+		assumed = false
+	}
+	if err := c.readKinds(assumed); err != nil {
 		return err
 	}
 	c.setTexts(o.Texts)
@@ -314,6 +333,9 @@ func (c *CSV) setLevels() {
 
 // where names the files in messages about the table as a whole.
 func (c *CSV) where() string { return fmt.Sprintf("%q", c.inputs[0].name) }
+
+// Delimiter is what stands between cells.
+func (c *CSV) Delimiter() rune { return rune(c.comma) }
 
 // Schema lists the columns in file order.
 func (c *CSV) Schema() Schema { return slices.Clone(c.schema) }

@@ -56,7 +56,7 @@ func OpenCSVRange(ctx context.Context, files []CSVFile, schema Schema, first, ne
 		}
 		n := f.Rows()
 		if from, to := max(first-begin, 0), min(next-begin, n); from < to || i == 0 && first == next {
-			in := &input{name: f.Path, store: storeOf(o.Store), part: f.part(from, max(to, from))}
+			in := &input{name: f.Path, store: storeOf(o.Store), part: f.part(from, max(to, from)), latin: o.Encoding == Windows1252}
 			if err := in.surveyed(ctx, f); err != nil {
 				return nil, err
 			}
@@ -115,7 +115,7 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 		return err
 	}
 	defer f.Close()
-	text, closer, err := g.open(f, in.name)
+	text, closer, err := g.open(f, in)
 	if err != nil {
 		return err
 	}
@@ -143,10 +143,11 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 }
 
 // open begins to read the pieces.
-func (g *csvRange) open(f File, name string) (*pieces, io.Closer, error) {
+func (g *csvRange) open(f File, in *input) (*pieces, io.Closer, error) {
+	name := in.name
 	if g.gzip {
 		section := Section(f, 0, f.Size())
-		text, err := g.inflated(section, name)
+		text, err := g.inflated(section, in)
 		if err != nil {
 			section.Close()
 			return nil, nil, err
@@ -163,10 +164,11 @@ func (g *csvRange) open(f File, name string) (*pieces, io.Closer, error) {
 }
 
 // inflated reads gzip up to the pieces.
-func (g *csvRange) inflated(raw io.Reader, name string) (*bufio.Reader, error) {
-	text, zipped, err := inflate(raw)
+func (g *csvRange) inflated(raw io.Reader, in *input) (*bufio.Reader, error) {
+	name := in.name
+	text, zipped, err := in.text(raw)
 	if err == nil && !zipped {
-		return nil, &ChangedError{name, "it was gzip then"}
+		return nil, &ChangedError{name, "it was compressed then"}
 	}
 	if err == nil {
 		err = g.checkHead(io.NopCloser(text), name)

@@ -19,7 +19,7 @@ type CSVFile struct {
 	Path    string     // as given
 	Size    int64      // bytes of the file
 	Version string     // as File.Version has it
-	Gzip    bool       // then rows are reached through all bytes before them
+	Gzip    bool       // compressed, or in another encoding: then rows are reached through all bytes before them
 	Head    CSVPiece   // byte order mark and header
 	Pieces  []CSVPiece // the text behind it, whole rows each
 }
@@ -72,7 +72,7 @@ func (c *CSV) survey(ctx context.Context, in *input, pieceRows int64) (CSVFile, 
 	defer f.Close()
 	section := Section(f, 0, f.Size())
 	defer section.Close()
-	text, zipped, err := inflate(section)
+	text, zipped, err := in.text(section)
 	if err != nil {
 		return s, fmt.Errorf("data: reading %q: %w", in.name, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // columnsOf reads a text in both ways, block by block and record by record.
@@ -131,4 +133,54 @@ func bitsOf(v ...float64) (bits []uint64) {
 		bits = append(bits, math.Float64bits(x))
 	}
 	return bits
+}
+
+// TestTextAsItComes: compressed by zstd, in Windows-1252, and with the line in which Excel names
+// the delimiter, in passes and in ranges.
+func TestTextAsItComes(t *testing.T) {
+	ctx := context.Background()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := "g,x\n" + strings.Repeat("a,1\nb,2\n", 50_000)
+	for name, c := range map[string]struct {
+		text string
+		o    CSVOptions
+		want []string
+	}{
+		"zstd":         {string(z.EncodeAll([]byte("g,x\na,1\nb,2\n"), nil)), CSVOptions{}, []string{"a", "b"}},
+		"much zstd":    {string(z.EncodeAll([]byte(long), nil)), CSVOptions{}, []string{"a", "b"}},
+		"windows-1252": {"g,x\nGr\xf6\xdfe,1\n\x80 \x96,2\n", CSVOptions{Encoding: Windows1252}, []string{"Größe", "€ –"}},
+		"sep":          {"sep=;\r\ng;x\r\na;1\r\nb,c;2\r\n", CSVOptions{}, []string{"a", "b,c"}},
+		"sep and mark": {"\xef\xbb\xbfSEP=|\ng|x\na|1\nb|2\n", CSVOptions{}, []string{"a", "b"}},
+	} {
+		path := filepath.Join(t.TempDir(), "a.csv")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OpenCSV([]string{path}, &c.o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := flatten(s.Batches(ctx, []string{"g", "x"})); got.Err != "" || !slices.Equal(got.Text["g"][:2], c.want) || !slices.Equal(got.Numbers["x"][:2], bitsOf(1, 2)) {
+			t.Errorf("%s: %q %s", name, got.Text["g"][:2], got.Err)
+		}
+		files, err := s.Survey(ctx, 1)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		o := c.o
+		o.Delimiter = s.Delimiter()
+		r, err := OpenCSVRange(ctx, files, s.Schema(), 1, 2, &o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := flatten(r.Batches(ctx, []string{"g"})); got.Err != "" || !slices.Equal(got.Text["g"], c.want[1:]) {
+			t.Errorf("%s, second row: %q %s", name, got.Text, got.Err)
+		}
+	}
+	if _, err := OpenCSV([]string{"-"}, &CSVOptions{Encoding: "latin-9", Stdin: strings.NewReader("x\n")}); err == nil || !strings.Contains(err.Error(), `the encoding "latin-9" is not known`) {
+		t.Error(err)
+	}
 }

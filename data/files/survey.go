@@ -39,6 +39,7 @@ type Survey struct {
 	Delimiter string         `json:"delimiter,omitempty"` // of CSV
 	Decimal   string         `json:"decimal,omitempty"`   // of CSV: a comma
 	NAValues  []string       `json:"na_values,omitempty"` // of CSV: as Options has them
+	Encoding  string         `json:"encoding,omitempty"`  // of CSV, unless it is UTF-8
 	Files     []SurveyFile   `json:"files"`
 }
 
@@ -102,14 +103,14 @@ func (s *Survey) lookCSV(ctx context.Context, paths []string, o *Options, pieceR
 		return err
 	}
 	defer rows.Close()
-	s.Delimiter = ","
-	if o.Delimiter != 0 {
-		s.Delimiter = string(o.Delimiter)
-	}
+	s.Delimiter = string(rows.Delimiter())
 	if o.Decimal == ',' {
 		s.Decimal = ","
 	}
 	s.NAValues = o.NAValues
+	if o.Encoding != data.UTF8 {
+		s.Encoding = o.Encoding
+	}
 	s.setColumns(rows.Schema())
 	for i := range s.Columns {
 		s.Columns[i].Text = withoutFolder(s.Columns[i].Text, paths)
@@ -180,8 +181,8 @@ func (s *Survey) Schema() data.Schema {
 func (s *Survey) Digest(first, next int64) string {
 	h := sha256.New()
 	fmt.Fprintln(h, s.Kind, s.Delimiter, first, next)
-	if s.Decimal != "" || len(s.NAValues) > 0 {
-		fmt.Fprintf(h, "%q %q\n", s.Decimal, s.NAValues)
+	if s.Decimal != "" || len(s.NAValues) > 0 || s.Encoding != "" {
+		fmt.Fprintf(h, "%q %q %q\n", s.Decimal, s.NAValues, s.Encoding)
 	}
 	for _, c := range s.Columns {
 		fmt.Fprintf(h, "%q %v %v %d\n", c.Name, c.Numeric, c.Categorical, c.Width)
@@ -307,6 +308,7 @@ func (s *Survey) Open(ctx context.Context, first, next int64, o *Options) (Sourc
 	}
 	read := o.csv()
 	read.Delimiter, read.NAValues, read.Decimal = []rune(s.Delimiter + ",")[0], s.NAValues, 0
+	read.Encoding = s.Encoding
 	if s.Decimal != "" {
 		read.Decimal = ','
 	}
