@@ -71,8 +71,8 @@ const (
 // kindRows is the number of rows that decide whether a column is numeric.
 const kindRows = 4096
 
-// CSV is a Source over CSV files with equal headers, read one after the other
-// as one table. It is safe for concurrent use; Close it after the last pass.
+// CSV is a Source over CSV files, read one after the other as one table. Its columns are those of
+// the first, which the others have in any order, among others. It is safe for concurrent use; Close it after the last pass.
 //
 // The format is RFC 4180 in UTF-8, strictly: quotes only around whole cells,
 // every row as wide as the header, names unique and not empty. Allowed besides:
@@ -213,6 +213,7 @@ func (c *CSV) readKinds(assumed bool) error {
 	left := c.limits.kinds
 	var numbers []bool // of each column: it has some
 	for i, in := range c.inputs {
+		var places []int
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
 		if err != nil {
 			if other := c.quotedDelimiter(err); i == 0 && assumed && other != nil {
@@ -230,13 +231,13 @@ func (c *CSV) readKinds(assumed bool) error {
 				err = c.suspectDelimiter(r.header[0])
 			}
 		} else {
-			err = c.checkHeader(r)
+			places, err = c.placesIn(r)
 		}
 		header := r.offset()
 		for ; err == nil && left > 0; left-- {
 			var record []string
 			if record, err = r.next(); err == nil {
-				c.noteText(r, record, numbers)
+				c.noteText(r, record, places, numbers)
 				c.looked++
 			}
 		}
@@ -256,12 +257,17 @@ func (c *CSV) readKinds(assumed bool) error {
 
 // noteText notes the first cell of each column that makes it one of text, and which columns
 // have numbers, or truth values.
-func (c *CSV) noteText(r *records, record []string, numbers []bool) {
-	for i, cell := range record {
+func (c *CSV) noteText(r *records, record []string, places []int, numbers []bool) {
+	for i := range c.schema {
 		column := &c.schema[i]
 		if column.Text != "" {
 			continue
 		}
+		at := i
+		if places != nil {
+			at = places[i]
+		}
+		cell := record[at]
 		_, k := c.cells.parse(cell)
 		note := ""
 		switch {
@@ -273,24 +279,29 @@ func (c *CSV) noteText(r *records, record []string, numbers []bool) {
 			column.Truth = column.Truth || k == truth
 			continue
 		}
-		column.Text = fmt.Sprintf("%q, line %d: cell %q%s", r.name, r.lineOf(i), clip(trim(cell)), note)
+		column.Text = fmt.Sprintf("%q, line %d: cell %q%s", r.name, r.lineOf(at), clip(trim(cell)), note)
 	}
 }
 
-// checkHeader compares the header of a file with that of the first.
-func (c *CSV) checkHeader(r *records) error {
-	first := c.inputs[0].name
-	if len(r.header) != len(c.schema) {
-		return fmt.Errorf("data: %q has %s, %q has %d: files of one table need the same header",
-			r.name, count(len(r.header), "column"), first, len(c.schema))
-	}
+// placesIn finds the columns of the first file in another one, which may have them in another
+// order, and further ones; nil: they are where they are in the first.
+func (c *CSV) placesIn(r *records) ([]int, error) {
+	at := make(map[string]int, len(r.header))
 	for i, name := range r.header {
-		if want := c.schema[i].Name; name != want {
-			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same header",
-				i+1, clip(name), r.name, clip(want), first)
-		}
+		at[name] = i
 	}
-	return nil
+	places, same := make([]int, len(c.schema)), len(r.header) == len(c.schema)
+	for i := range c.schema {
+		k, found := at[c.schema[i].Name]
+		if !found {
+			return nil, fmt.Errorf("data: %q has no column %q, which %q has: files of one table need the columns of the first", r.name, clip(c.schema[i].Name), c.inputs[0].name)
+		}
+		places[i], same = k, same && k == i
+	}
+	if same {
+		return nil, nil
+	}
+	return places, nil
 }
 
 // setTexts marks the columns that are text because somebody says so.

@@ -48,9 +48,9 @@ func TestCSVBadInput(t *testing.T) {
 		"UTF-16":         {files: map[string]string{"a.csv": "\xff\xfex\x00\n\x00"}, want: `data: reading "a.csv": the text is UTF-16: save it as UTF-8`},
 
 		"headers of other names": {files: map[string]string{"a.csv": "x,y\n1,2\n", "b.csv": "x,z\n1,2\n"}, paths: "a.csv b.csv",
-			want: `data: column 2 is "z" in "b.csv" and "y" in "a.csv": files of one table need the same header`},
+			want: `data: "b.csv" has no column "y", which "a.csv" has: files of one table need the columns of the first`},
 		"headers of other widths": {files: map[string]string{"a.csv": "x,y\n1,2\n", "b.csv": "x\n1\n"}, paths: "a.csv b.csv",
-			want: `data: "b.csv" has 1 column, "a.csv" has 2: files of one table need the same header`},
+			want: `data: "b.csv" has no column "y", which "a.csv" has: files of one table need the columns of the first`},
 
 		"short row":          {files: map[string]string{"a.csv": "x,y\n1,2\n3\n"}, want: `data: "a.csv", line 3 (row 2): the row has 1 cell, the header 2; put cells that hold the delimiter in quotes`},
 		"long row":           {files: map[string]string{"a.csv": "x,y\n1,2\n\n3,4,5\n"}, want: `data: "a.csv", line 4 (row 2): the row has 3 cells, the header 2; put cells that hold the delimiter in quotes`},

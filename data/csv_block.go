@@ -50,7 +50,7 @@ func (p *pass) wanted(fields int) *wanted {
 		w.of[i] = -1
 	}
 	for j := range p.columns {
-		w.of[p.columns[j].field] = j
+		w.of[p.columns[j].at] = j
 	}
 	return w
 }

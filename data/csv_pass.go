@@ -44,7 +44,8 @@ type pass struct {
 // filling is a requested column of the batch being filled.
 type filling struct {
 	Column
-	field  int
+	field  int         // of the schema
+	at     int         // place in the file
 	fast   bool        // numbers with decimal points
 	levels *dictionary // nil unless categorical
 	values []float64   // nil unless numeric
@@ -69,7 +70,7 @@ func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 	p := &pass{csv: c, ctx: ctx, columns: make([]filling, 0, len(wanted))}
 	for i, column := range c.schema {
 		if wanted[column.Name] {
-			p.columns = append(p.columns, filling{Column: column, field: i, fast: c.levels[i] == nil && c.cells.decimal == '.', levels: c.levels[i]})
+			p.columns = append(p.columns, filling{Column: column, field: i, at: i, fast: c.levels[i] == nil && c.cells.decimal == '.', levels: c.levels[i]})
 		}
 	}
 	if len(p.columns) < len(wanted) {
@@ -98,6 +99,18 @@ func (p *pass) run(yield func(*Batch, error) bool) error {
 	return nil
 }
 
+// find finds the requested columns in a file.
+func (p *pass) find(r *records) error {
+	places, err := p.csv.placesIn(r)
+	for j := range p.columns {
+		f := &p.columns[j]
+		if f.at = f.field; places != nil {
+			f.at = places[f.field]
+		}
+	}
+	return err
+}
+
 func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
 	text, check, closer, err := in.open(p.ctx)
 	if err != nil {
@@ -109,7 +122,7 @@ func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
 	if err := r.readHeader(); err != nil {
 		return err
 	}
-	if err := p.csv.checkHeader(r); err != nil {
+	if err := p.find(r); err != nil {
 		return err
 	}
 	again.from(r.offset())
@@ -169,7 +182,7 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 	newLevels := false
 	for j := range p.columns {
 		f := &p.columns[j]
-		cell := record[f.field]
+		cell := record[f.at]
 		k := number
 		if f.levels == nil {
 			f.values[p.n], k = f.number(&p.csv.cells, cell)
@@ -191,7 +204,7 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			kept = false
 			continue
 		}
-		return false, r.cell(f.field, trim(cell), f.reason(trim(cell), k), f.cause(k))
+		return false, r.cell(f.at, trim(cell), f.reason(trim(cell), k), f.cause(k))
 	}
 	if kept && newLevels {
 		return true, p.addLevels(r, record)
@@ -206,10 +219,10 @@ func (p *pass) addLevels(r *records, record []string) error {
 		if f.levels == nil || f.codes[p.n] != noCode {
 			continue
 		}
-		cell := record[f.field]
+		cell := record[f.at]
 		l, ok := f.levels.add(cell)
 		if !ok {
-			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows", nil)
+			return r.cell(f.at, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows", nil)
 		}
 		f.set(p.n, l)
 	}

@@ -96,8 +96,10 @@ func (c *CSV) measure(ctx context.Context, in *input, m *meter, s *CSVFile, piec
 	if err := r.readHeader(); err != nil {
 		return err
 	}
-	if err := c.checkHeader(r); err != nil {
+	if places, err := c.placesIn(r); err != nil {
 		return err
+	} else if places != nil {
+		return fmt.Errorf("data: the columns of %q are in another order than those of %q, or more: ranges of rows need the same header", in.name, c.inputs[0].name)
 	}
 	at := func() int64 { return int64(mark) + r.offset() }
 	s.Head = m.cut(at(), 0, r.end)

@@ -59,8 +59,8 @@ const (
 type Source struct{ rows *columnar.Source }
 
 // Open reads the metadata of the files, which become one table in the order of
-// paths: their columns must have the same names in the same order and the same
-// kinds. Files are open only while they are read; a pass that finds a file of
+// paths: its columns are those of the first, which the others have in any order and of
+// the same kinds, among others. Files are open only while they are read; a pass that finds a file of
 // another size or time than at Open is an error.
 //
 // Errors: no paths, files that cannot be read or are no Arrow IPC, columns that

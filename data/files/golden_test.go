@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,6 +163,33 @@ func TestWholeNumbersAsLevels(t *testing.T) {
 	}
 }
 
+// TestOtherOrder: the columns of later files are found by their names, whatever else these have.
+func TestOtherOrder(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := write("a.csv", "x,g,y\n1,a,2\n"), write("b.csv", "g,new,y,x\nb,-,4,3\n")
+	for _, workers := range []int{1, 2} {
+		got := all(mustOpen(t, &Options{Workers: workers}, a, b))
+		if got.Err != "" || !slices.Equal(got.Text["g"], []string{"a", "b"}) || !slices.Equal(got.Numbers["x"], []uint64{math.Float64bits(1), math.Float64bits(3)}) || !slices.Equal(got.Numbers["y"], []uint64{math.Float64bits(2), math.Float64bits(4)}) {
+			t.Errorf("%+v", got)
+		}
+	}
+	if _, err := Look(t.Context(), []string{a, b}, nil, 0); err == nil || !strings.Contains(err.Error(), "need the same header") {
+		t.Error(err)
+	}
+	s := mustOpen(t, nil, "empty.parquet", "rows_v2.parquet") // x, text and cat are not the first three
+	want := all(mustOpen(t, nil, "rows_v2.parquet"))
+	if got := all(s); got.Err != "" || len(got.Rows) != len(want.Rows) || !slices.Equal(got.Text["cat"], want.Text["cat"]) || !slices.Equal(got.Numbers["x"], want.Numbers["x"]) {
+		t.Errorf("%.300v", got)
+	}
+}
+
 // TestDecimalsAndTimes: decimals are the nearest numbers, dates and times count days and seconds.
 func TestDecimalsAndTimes(t *testing.T) {
 	want := all(mustOpen(t, &Options{NA: data.NAKeep}, "times.csv"))
@@ -251,7 +279,7 @@ func TestSeveralFiles(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{[]string{"empty.parquet", "rows_v2.parquet"}, `data: "2" has 15 columns, "1" has 3: files of one table need the same columns`},
+		{[]string{"rows_v2.parquet", "empty.parquet"}, `data: "2" has no column "f32", which "1" has: files of one table need the columns of the first`},
 		{[]string{"odd.arrow", "odd.parquet"}, `data: "1" is Arrow, "2" is Parquet: files of one table need the same format`},
 		{[]string{"rows.csv", "odd.parquet"}, `data: "1" is CSV, "2" is Parquet: files of one table need the same format`},
 	} {

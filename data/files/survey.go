@@ -387,9 +387,11 @@ func (s *Survey) compare(then []SurveyFile, rows typed) error {
 			return &data.ChangedError{File: was.Path, What: what}
 		}
 	}
-	readable := slices.DeleteFunc(rows.Schema(), func(c data.Column) bool { return c.Refused })
-	if !slices.Equal(readable, s.Schema()) {
-		return &data.ChangedError{File: then[0].Path, What: "its columns are others"}
+	now := rows.Schema() // of the first file of the range, whose columns may be in another order
+	for _, was := range s.Schema() {
+		if c, ok := now.Lookup(was.Name); !ok || c != was {
+			return &data.ChangedError{File: then[0].Path, What: "its columns are others"}
+		}
 	}
 	return nil
 }

@@ -123,6 +123,7 @@ type Source struct {
 	files  []File
 	schema data.Schema
 	fields []Field       // of the first file
+	places [][]int       // by file: where the fields of the first file are; nil: where they are there
 	levels []*dictionary // by field; nil for fields without categories
 	rows   int
 	na     data.NAPolicy
@@ -153,8 +154,10 @@ func New(files []File, o Options) (*Source, error) {
 	if err := checkNames(files[0].Name(), s.fields); err != nil {
 		return nil, err
 	}
-	for _, f := range files[1:] {
-		if err := s.sameFields(f); err != nil {
+	s.places = make([][]int, len(files))
+	for k, f := range files[1:] {
+		var err error
+		if s.places[k+1], err = s.placesIn(f); err != nil {
 			return nil, err
 		}
 	}
@@ -185,22 +188,32 @@ func checkNames(file string, fields []Field) error {
 	return nil
 }
 
-// sameFields compares the columns of a file with those of the first.
-func (s *Source) sameFields(f File) error {
+// placesIn finds the columns of the first file in another one, which may have them in another
+// order, and further ones; nil: they are where they are in the first.
+func (s *Source) placesIn(f File) ([]int, error) {
 	fields, first := f.Fields(), s.files[0].Name()
-	if len(fields) != len(s.fields) {
-		return fmt.Errorf("data: %q has %d columns, %q has %d: files of one table need the same columns", f.Name(), len(fields), first, len(s.fields))
+	if err := checkNames(f.Name(), fields); err != nil {
+		return nil, err
 	}
-	for i, a := range fields {
-		b := s.fields[i]
-		if a.Name != b.Name {
-			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same columns", i+1, Clip(a.Name), f.Name(), Clip(b.Name), first)
-		}
-		if a.Kind != b.Kind || a.Width != b.Width || a.Unit != b.Unit {
-			return fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
-		}
+	at := make(map[string]int, len(fields))
+	for i, field := range fields {
+		at[field.Name] = i
 	}
-	return nil
+	places, same := make([]int, len(s.fields)), true
+	for i, b := range s.fields {
+		k, found := at[b.Name]
+		if !found {
+			return nil, fmt.Errorf("data: %q has no column %q, which %q has: files of one table need the columns of the first", f.Name(), Clip(b.Name), first)
+		}
+		if a := fields[k]; a.Kind != b.Kind || a.Width != b.Width || a.Unit != b.Unit {
+			return nil, fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
+		}
+		places[i], same = k, same && k == i
+	}
+	if same {
+		return nil, nil
+	}
+	return places, nil
 }
 
 func (s *Source) setFactors(factors, texts []string) error {

@@ -1,10 +1,12 @@
 package columnar
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -25,18 +27,26 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 			return
 		}
 		begin := int64(0) // the first row of the file
-		for _, f := range s.files {
+		for k, f := range s.files {
 			first, next := s.span.First-begin, s.span.End()-begin
 			begin += f.Len()
 			if next <= 0 || first > 0 && first >= f.Len() {
 				continue
 			}
 			p.row = max(first, 0)
-			for block, err := range f.Blocks(ctx, p.fields, p.rows, p.row, next) {
+			fields, order := p.in(k)
+			for block, err := range f.Blocks(ctx, fields, p.rows, p.row, next) {
 				if stopped := ctx.Err(); stopped != nil {
 					err = stopped // a decoder may have made another error of it
 				}
 				var b *data.Batch
+				if err == nil && order != nil {
+					values := make([]Values, len(order))
+					for i, j := range order {
+						values[j] = block.Values[i]
+					}
+					block.Values = values
+				}
 				if err == nil {
 					b, err = p.batch(f.Name(), block)
 				}
@@ -54,6 +64,23 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 		defer s.mu.Unlock()
 		s.total, s.dropped = p.total, p.dropped
 	}
+}
+
+// in are the requested fields in the k-th file, in its order, and which of p.fields each is; nil:
+// they are in the order of p.fields.
+func (p *pass) in(k int) (fields, order []int) {
+	places := p.places[k]
+	if places == nil {
+		return p.fields, nil
+	}
+	for j := range p.fields {
+		order = append(order, j)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(places[p.fields[a]], places[p.fields[b]]) })
+	for _, j := range order {
+		fields = append(fields, places[p.fields[j]])
+	}
+	return fields, order
 }
 
 // pass is one reading of all files.

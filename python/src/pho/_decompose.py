@@ -91,6 +91,7 @@ def decompose(
         result = os.path.join(folder, "result")
         options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
         options["factor"] = _factors(options.get("factor"), rows)
+        options["text"] = _letters(options.get("text"), data, rows)
         arguments = ["decompose", "--log=json", f"--out={result}"]
         arguments += _command.flags(
             {"model": [n.path for n in networks], "data": data, "formula": _formulas.listed(formula), "response": response}
@@ -128,6 +129,14 @@ def _factors(given: Any, rows: _rows.Rows) -> list[str]:
     """The columns of numbers that are categories: those given, and pandas' categoricals."""
     named = [given] if isinstance(given, str) else list(given or [])
     return named + [c for c in _rows.numbered(rows) if c not in named]
+
+
+def _letters(given: Any, data: list[str], rows: _rows.Rows) -> list[str]:
+    """The columns that are read as text: those given, and of a table that had to be written as CSV those of text."""
+    named = [given] if isinstance(given, str) else list(given or [])
+    if _is_files(rows) or not data[0].endswith(".csv"):
+        return named
+    return named + [c for c, text in _texts(rows).items() if text and c not in named]
 
 
 def _bound(inputs: Any, network: _models.Network) -> list[str]:
