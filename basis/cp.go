@@ -25,6 +25,9 @@ type CP struct {
 
 func (s CP) label() string { return "cp" }
 
+// hasPeriod tells whether somebody said which values are one point.
+func (s CP) hasPeriod() bool { return len(s.Period)+len(s.Knots) > 0 }
+
 func (s CP) settings() (k, m1, m2 int, err error) {
 	if m1, m2, err = orders(s.label(), s.M); err != nil {
 		return 0, 0, 0, err

@@ -100,14 +100,8 @@ func within(v *columnScan, lo, hi float64, argument string) error {
 // guessedPeriod tells of a cyclic basis whose period is the range of whole numbers: the last of
 // them is the first then, December January. "" of all others.
 func guessedPeriod(term string, b Univariate, v *columnScan) string {
-	given := true
-	switch c := b.(type) {
-	case CC:
-		given = len(c.Period)+len(c.Knots) > 0
-	case CP:
-		given = len(c.Period)+len(c.Knots) > 0
-	}
-	if given || v.Rows == 0 || v.Min == v.Max || len(v.Distinct()) == 0 || slices.ContainsFunc(v.Distinct(), func(x float64) bool { return x != math.Trunc(x) }) {
+	cyclic, ok := b.(interface{ hasPeriod() bool })
+	if !ok || cyclic.hasPeriod() || v.Rows == 0 || v.Min == v.Max || len(v.Distinct()) == 0 || slices.ContainsFunc(v.Distinct(), func(x float64) bool { return x != math.Trunc(x) }) {
 		return ""
 	}
 	return fmt.Sprintf("term %s: column %q holds whole numbers from %v to %v, and without a period these two are taken for one point, so that they have the same effect; if %v is a step behind %v, as January is behind December, write period = c(%v, %v)",
