@@ -26,6 +26,9 @@ func (s CC) label() string { return "cc" }
 // valued: the coefficients are the function's values.
 func (s CC) valued() bool { return true }
 
+// hasPeriod tells whether somebody said which values are one point.
+func (s CC) hasPeriod() bool { return len(s.Period)+len(s.Knots) > 0 }
+
 func (s CC) settings() (k int, err error) {
 	k = s.K
 	if k == 0 {

@@ -25,6 +25,9 @@ type CP struct {
 
 func (s CP) label() string { return "cp" }
 
+// hasPeriod tells whether somebody said which values are one point.
+func (s CP) hasPeriod() bool { return len(s.Period)+len(s.Knots) > 0 }
+
 func (s CP) settings() (k, m1, m2 int, err error) {
 	if m1, m2, err = orders(s.label(), s.M); err != nil {
 		return 0, 0, 0, err
@@ -55,7 +58,7 @@ func (s CP) check() error {
 
 func (s CP) scan(column string) columnScan {
 	k, _, _, _ := s.settings()
-	return scanFew(column, k)
+	return scanFew(column, max(k, 512)) // so that whole numbers are known as such
 }
 
 func (s CP) build(v *columnScan) (spline, *mat.SymDense, error) {

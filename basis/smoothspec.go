@@ -217,8 +217,11 @@ func (s *smoothScan) build() ([]decompose.Block, error) {
 	return s.by.blocks(block, s.o.ByOrdered, term)
 }
 
-// Notes tells when the knots come from a subsample.
+// Notes tells when the knots come from a subsample, and when a period was guessed.
 func (s *smoothScan) Notes() []string {
+	if note := guessedPeriod(s.name, s.basis, &s.x); note != "" {
+		return []string{note}
+	}
 	if !s.x.Sampled() {
 		return nil
 	}

@@ -371,11 +371,17 @@ func valued(b Univariate) bool {
 	return ok && v.valued()
 }
 
-// Notes tells when a margin's knots come from a subsample.
+// Notes tells when a margin's knots come from a subsample, and when its period was guessed.
 func (s *tensorScan) Notes() []string {
 	var notes []string
 	for i, m := range s.margins {
 		scan := &s.scans[i]
+		if m.Basis != nil {
+			if note := guessedPeriod(s.name, m.Basis, &scan.values); note != "" {
+				notes = append(notes, note)
+				continue
+			}
+		}
 		switch {
 		case m.Surface != nil && scan.points.Sampled():
 			notes = append(notes, fmt.Sprintf("term %s: %s have more than %d distinct points; its knots are %d of them, chosen by hash",

@@ -2,6 +2,8 @@ package basis
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -93,4 +95,15 @@ func within(v *columnScan, lo, hi float64, argument string) error {
 		return fmt.Errorf("column %q runs from %v to %v, beyond %v to %v: widen %s", v.column, v.Min, v.Max, lo, hi, argument)
 	}
 	return nil
+}
+
+// guessedPeriod tells of a cyclic basis whose period is the range of whole numbers: the last of
+// them is the first then, December January. "" of all others.
+func guessedPeriod(term string, b Univariate, v *columnScan) string {
+	cyclic, ok := b.(interface{ hasPeriod() bool })
+	if !ok || cyclic.hasPeriod() || v.Rows == 0 || v.Min == v.Max || len(v.Distinct()) == 0 || slices.ContainsFunc(v.Distinct(), func(x float64) bool { return x != math.Trunc(x) }) {
+		return ""
+	}
+	return fmt.Sprintf("term %s: column %q holds whole numbers from %v to %v, and without a period these two are taken for one point, so that they have the same effect; if %v is a step behind %v, as January is behind December, write period = c(%v, %v)",
+		term, v.column, v.Min, v.Max, v.Min, v.Max, v.Min, v.Max+1)
 }

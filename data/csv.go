@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,8 @@ const (
 
 // CSVOptions says how to read CSV files. nil means the zero value.
 type CSVOptions struct {
-	// Delimiter between cells: an ASCII punctuation mark, space or tab. 0 means ',';
-	// a file that seems to have another one is then an error (*DelimiterError).
+	// Delimiter between cells: an ASCII punctuation mark, space or tab. 0 means what a first
+	// line sep=; of the file says, as Excel's do, else ','; a file that seems to have another one is then an error (*DelimiterError).
 	Delimiter rune
 	// BatchRows is the number of rows of a batch; 0 means 4096. A batch has
 	// fewer at the end, and where it would hold more than 8 Mi cells.
@@ -39,11 +40,17 @@ type CSVOptions struct {
 	// after the first 4,096 rows of such a column is a level, and its number is NaN.
 	Factors []string
 	// Texts names columns to hold as text, to the letter, whatever their cells: 007 is not 7
-	// there. They are categorical and not numeric.
+	// there. They are categorical and not numeric. Names of columns that are not there do not count.
 	Texts []string
 	// NA is the policy for missing cells: empty, NA, NaN or null, the last two
-	// in any case, in numbers and in text.
+	// in any case, in numbers and in text, and NAValues.
 	NA NAPolicy
+	// NAValues are further cells that are missing, to the letter: "?", "-999", "#N/A".
+	NAValues []string
+	// Decimal is the mark before the decimals of numbers, '.' or ','. 0 means '.'.
+	Decimal rune
+	// Encoding is that of the text: UTF8, which "" means too, or Windows1252.
+	Encoding string
 	// Stdin is what the path "-" reads; nil: there is none.
 	Stdin io.Reader
 	// Store opens the files; nil: the disk. Names of pipes are the disk's in any case.
@@ -55,23 +62,32 @@ type CSVOptions struct {
 	Workers int
 }
 
+// Encodings of CSV files.
+const (
+	UTF8        = "utf-8"
+	Windows1252 = "windows-1252"
+)
+
 // kindRows is the number of rows that decide whether a column is numeric.
 const kindRows = 4096
 
-// CSV is a Source over CSV files with equal headers, read one after the other
-// as one table. It is safe for concurrent use; Close it after the last pass.
+// CSV is a Source over CSV files, read one after the other as one table. Its columns are those of
+// the first, which the others have in any order, among others. It is safe for concurrent use; Close it after the last pass.
 //
 // The format is RFC 4180 in UTF-8, strictly: quotes only around whole cells,
 // every row as wide as the header, names unique and not empty. Allowed besides:
-// a byte order mark, \n or \r\n, blanks around names and cells (dropped), gzip
+// a byte order mark, a line sep=; before the header, \n or \r\n, blanks around names and numbers (dropped; those of
+// text belong to it, in quotes or not), gzip and zstd
 // (recognised by content; several members are one text), and blank lines, which
 // are passed over (in a file of one column, a blank line with a row behind it
 // is an empty cell).
 //
 // A column is numeric if its first 4,096 cells are finite decimal numbers or
-// missing; infinite ones do not make it text but are errors when they are read.
+// missing, or True, False (also true, TRUE, ...) or missing, which are 1 and 0; infinite
+// ones do not make it text but are errors when they are read.
 // Otherwise it is categorical. In a numeric column later text is an error
-// unless CSVOptions.Factors names the column.
+// unless CSVOptions.Factors names the column. Whole numbers beyond 2^53, such as the
+// numbers of customers, are text: float64 would round them.
 //
 // Only requested columns are read as numbers or levels. Levels are numbered in
 // the order in which rows first show them and keep their code for the life of
@@ -81,6 +97,7 @@ type CSV struct {
 	inputs  []*input
 	schema  Schema
 	comma   byte
+	cells   notation
 	rows    int // of a batch
 	na      NAPolicy
 	limits  limits
@@ -109,26 +126,41 @@ func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
 	if o == nil {
 		o = &CSVOptions{}
 	}
-	comma, err := delimiter(o.Delimiter)
+	if len(paths) == 0 {
+		return nil, errors.New("data: no data files")
+	}
+	c, err := newCSV(o, l)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.open(paths, o); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// newCSV is a CSV without files.
+func newCSV(o *CSVOptions, l limits) (*CSV, error) {
+	comma, err := delimiter(o.Delimiter)
 	switch {
-	case len(paths) == 0:
-		return nil, errors.New("data: no data files")
+	case err != nil:
+		return nil, err
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
 	case o.Workers < 0:
 		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
 	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
+	case o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',':
+		return nil, fmt.Errorf("data: %q cannot be the decimal mark: it is a point or a comma", o.Decimal)
+	case o.Encoding != "" && o.Encoding != UTF8 && o.Encoding != Windows1252:
+		return nil, fmt.Errorf("data: the encoding %q is not known: it is %s or %s; of others, convert the file first", o.Encoding, UTF8, Windows1252)
+	case o.Decimal == rune(comma):
+		return nil, errors.New("data: a comma cannot be the decimal mark and the delimiter: name the delimiter, a semicolon perhaps")
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow, workers: max(1, o.Workers)}
-	if c.rows == 0 {
-		c.rows = defaultBatchRows
-	}
-	if err := c.open(paths, o); err != nil {
-		return nil, errors.Join(err, c.Close())
+	c := &CSV{
+		comma: comma, cells: notation{byte(cmp.Or(o.Decimal, '.')), o.NAValues}, rows: cmp.Or(o.BatchRows, defaultBatchRows),
+		na: o.NA, limits: l, first: o.FirstRow, workers: max(1, o.Workers),
 	}
 	return c, nil
 }
@@ -144,14 +176,21 @@ func (c *CSV) open(paths []string, o *CSVOptions) error {
 		if err != nil {
 			return err
 		}
+		in.latin = o.Encoding == Windows1252
 		c.inputs = append(c.inputs, in)
 	}
-	if err := c.readKinds(o.Delimiter == 0); err != nil {
+	assumed := o.Delimiter == 0
+	if mark := c.inputs[0].separator(); assumed && mark != 0 {
+		var err error
+		if c.comma, err = delimiter(rune(mark)); err != nil {
+			return err
+		}
+		assumed = false
+	}
+	if err := c.readKinds(assumed); err != nil {
 		return err
 	}
-	if err := c.setTexts(o.Texts); err != nil {
-		return err
-	}
+	c.setTexts(o.Texts)
 	return c.setFactors(o.Factors)
 }
 
@@ -172,7 +211,9 @@ func delimiter(r rune) (byte, error) {
 // tells that nobody named the delimiter.
 func (c *CSV) readKinds(assumed bool) error {
 	left := c.limits.kinds
+	var numbers []bool // of each column: it has some
 	for i, in := range c.inputs {
+		var places []int
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
 		if err != nil {
 			if other := c.quotedDelimiter(err); i == 0 && assumed && other != nil {
@@ -181,24 +222,26 @@ func (c *CSV) readKinds(assumed bool) error {
 			return err
 		}
 		if i == 0 {
+			c.schema = make(Schema, 0, len(r.header))
 			for _, name := range r.header {
 				c.schema = append(c.schema, Column{Name: name})
 			}
+			numbers = make([]bool, len(r.header))
 			if assumed && len(r.header) == 1 {
 				err = c.suspectDelimiter(r.header[0])
 			}
 		} else {
-			err = c.checkHeader(r)
+			places, err = c.placesIn(r)
 		}
-		header := r.csv.InputOffset()
+		header := r.offset()
 		for ; err == nil && left > 0; left-- {
 			var record []string
 			if record, err = r.next(); err == nil {
-				c.noteText(r, record)
+				c.noteText(r, record, places, numbers)
 				c.looked++
 			}
 		}
-		c.bytes += r.csv.InputOffset() - header
+		c.bytes += r.offset() - header
 		r.close()
 		if err != nil && err != io.EOF {
 			return err
@@ -207,50 +250,67 @@ func (c *CSV) readKinds(assumed bool) error {
 	for i := range c.schema {
 		text := c.schema[i].Text != ""
 		c.schema[i].Numeric, c.schema[i].Categorical = !text, text
+		c.schema[i].Truth = c.schema[i].Truth && !text
 	}
 	return nil
 }
 
-// noteText notes the first cell of each column that makes it one of text.
-func (c *CSV) noteText(r *records, record []string) {
-	for i, cell := range record {
-		if c.schema[i].Text != "" {
+// noteText notes the first cell of each column that makes it one of text, and which columns
+// have numbers, or truth values.
+func (c *CSV) noteText(r *records, record []string, places []int, numbers []bool) {
+	for i := range c.schema {
+		column := &c.schema[i]
+		if column.Text != "" {
 			continue
 		}
-		if _, k := parse(trim(cell)); k == text {
-			line := r.lineOf(i)
-			c.schema[i].Text = fmt.Sprintf("%q, line %d: cell %q", r.name, line, clip(trim(cell)))
+		at := i
+		if places != nil {
+			at = places[i]
 		}
+		cell := record[at]
+		_, k := c.cells.parse(cell)
+		note := ""
+		switch {
+		case k == inexact:
+			note = ", a whole number beyond 2^53, which a number would round"
+		case k == text, k == truth && numbers[i], k == number && column.Truth:
+		default:
+			numbers[i] = numbers[i] || k == number
+			column.Truth = column.Truth || k == truth
+			continue
+		}
+		column.Text = fmt.Sprintf("%q, line %d: cell %q%s", r.name, r.lineOf(at), clip(trim(cell)), note)
 	}
 }
 
-// checkHeader compares the header of a file with that of the first.
-func (c *CSV) checkHeader(r *records) error {
-	first := c.inputs[0].name
-	if len(r.header) != len(c.schema) {
-		return fmt.Errorf("data: %q has %s, %q has %d: files of one table need the same header",
-			r.name, count(len(r.header), "column"), first, len(c.schema))
-	}
+// placesIn finds the columns of the first file in another one, which may have them in another
+// order, and further ones; nil: they are where they are in the first.
+func (c *CSV) placesIn(r *records) ([]int, error) {
+	at := make(map[string]int, len(r.header))
 	for i, name := range r.header {
-		if want := c.schema[i].Name; name != want {
-			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same header",
-				i+1, clip(name), r.name, clip(want), first)
-		}
+		at[name] = i
 	}
-	return nil
+	places, same := make([]int, len(c.schema)), len(r.header) == len(c.schema)
+	for i := range c.schema {
+		k, found := at[c.schema[i].Name]
+		if !found {
+			return nil, fmt.Errorf("data: %q has no column %q, which %q has: files of one table need the columns of the first", r.name, clip(c.schema[i].Name), c.inputs[0].name)
+		}
+		places[i], same = k, same && k == i
+	}
+	if same {
+		return nil, nil
+	}
+	return places, nil
 }
 
 // setTexts marks the columns that are text because somebody says so.
-func (c *CSV) setTexts(texts []string) error {
-	if err := c.schema.Require(c.where(), texts); err != nil {
-		return err
-	}
+func (c *CSV) setTexts(texts []string) {
 	for i := range c.schema {
 		if column := &c.schema[i]; slices.Contains(texts, column.Name) && column.Numeric {
-			column.Numeric, column.Categorical, column.Text = false, true, "it names rows"
+			column.Numeric, column.Truth, column.Categorical, column.Text = false, false, true, "it is read to the letter"
 		}
 	}
-	return nil
 }
 
 // setFactors marks the categorical columns and gives them dictionaries.
@@ -277,13 +337,16 @@ func (c *CSV) setLevels() {
 	c.levels = make([]*dictionary, len(c.schema))
 	for i, column := range c.schema {
 		if column.Categorical {
-			c.levels[i] = newDictionary(column.Numeric, room)
+			c.levels[i] = newDictionary(column.Numeric, &c.cells, room)
 		}
 	}
 }
 
 // where names the files in messages about the table as a whole.
 func (c *CSV) where() string { return fmt.Sprintf("%q", c.inputs[0].name) }
+
+// Delimiter is what stands between cells.
+func (c *CSV) Delimiter() rune { return rune(c.comma) }
 
 // Schema lists the columns in file order.
 func (c *CSV) Schema() Schema { return slices.Clone(c.schema) }

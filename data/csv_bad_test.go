@@ -41,16 +41,16 @@ func TestCSVBadInput(t *testing.T) {
 
 		"duplicate name": {files: map[string]string{"a.csv": "x,y,x\n1,2,3\n"}, want: `data: "a.csv", line 1 (header): columns 1 and 3 are both named "x"; rename one`},
 		"blanks differ":  {files: map[string]string{"a.csv": "x, x\n1,2\n"}, want: `data: "a.csv", line 1 (header): columns 1 and 2 are both named "x"; rename one`},
-		"empty name":     {files: map[string]string{"a.csv": ",x\n1,2\n"}, want: `data: "a.csv", line 1 (header): column 1 has no name; name it, or leave row names out when writing the file (row.names = FALSE in R, index=False in pandas)`},
+		"empty name":     {files: map[string]string{"a.csv": "x,\n1,2\n"}, want: `data: "a.csv", line 1 (header): column 2 has no name; name it, or leave row names out when writing the file (row.names = FALSE in R, index=False in pandas)`},
 		"latin-1 name":   {files: map[string]string{"a.csv": "x,Gr\xf6sse\n1,2\n"}, want: `data: "a.csv", line 1 (header): the name "Gr\xf6sse" of column 2 is not UTF-8; convert the file first`},
 		"old Mac":        {files: map[string]string{"a.csv": "x\r1\r2\r"}, want: `data: "a.csv", line 1 (header): the name "x\r1\r2" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
 		"binary":         {files: map[string]string{"a.csv": "PAR1\x15\x04\x00\x00"}, want: `data: "a.csv", line 1 (header): the name "PAR1\x15\x04\x00\x00" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
 		"UTF-16":         {files: map[string]string{"a.csv": "\xff\xfex\x00\n\x00"}, want: `data: reading "a.csv": the text is UTF-16: save it as UTF-8`},
 
 		"headers of other names": {files: map[string]string{"a.csv": "x,y\n1,2\n", "b.csv": "x,z\n1,2\n"}, paths: "a.csv b.csv",
-			want: `data: column 2 is "z" in "b.csv" and "y" in "a.csv": files of one table need the same header`},
+			want: `data: "b.csv" has no column "y", which "a.csv" has: files of one table need the columns of the first`},
 		"headers of other widths": {files: map[string]string{"a.csv": "x,y\n1,2\n", "b.csv": "x\n1\n"}, paths: "a.csv b.csv",
-			want: `data: "b.csv" has 1 column, "a.csv" has 2: files of one table need the same header`},
+			want: `data: "b.csv" has no column "y", which "a.csv" has: files of one table need the columns of the first`},
 
 		"short row":          {files: map[string]string{"a.csv": "x,y\n1,2\n3\n"}, want: `data: "a.csv", line 3 (row 2): the row has 1 cell, the header 2; put cells that hold the delimiter in quotes`},
 		"long row":           {files: map[string]string{"a.csv": "x,y\n1,2\n\n3,4,5\n"}, want: `data: "a.csv", line 4 (row 2): the row has 3 cells, the header 2; put cells that hold the delimiter in quotes`},

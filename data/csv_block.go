@@ -29,6 +29,7 @@ type parsedColumn struct {
 type coded struct {
 	codes  []int32  // positions in cells
 	cells  interner // of the block
+	kinds  []kind   // of the cells
 	order  []int32  // if records are not kept: the cells of those that are, in their order
 	levels []level  // of the cells
 }
@@ -36,6 +37,7 @@ type coded struct {
 // wanted says which cells a pass wants, and how they are read.
 type wanted struct {
 	comma   byte
+	cells   *notation
 	na      NAPolicy
 	record  int       // bytes that a record may have
 	columns []filling // requested
@@ -43,12 +45,12 @@ type wanted struct {
 }
 
 func (p *pass) wanted(fields int) *wanted {
-	w := &wanted{comma: p.csv.comma, na: p.csv.na, record: p.csv.limits.record, columns: p.columns, of: make([]int, fields)}
+	w := &wanted{comma: p.csv.comma, cells: &p.csv.cells, na: p.csv.na, record: p.csv.limits.record, columns: p.columns, of: make([]int, fields)}
 	for i := range w.of {
 		w.of[i] = -1
 	}
 	for j := range p.columns {
-		w.of[p.columns[j].field] = j
+		w.of[p.columns[j].at] = j
 	}
 	return w
 }
@@ -92,6 +94,7 @@ func (b *block) begin(w *wanted) {
 		}
 		column.codes = room(column.codes, most)
 		column.cells.reset()
+		column.kinds = column.kinds[:0]
 	}
 }
 
@@ -117,7 +120,7 @@ func (b *block) records(w *wanted, text []byte, n int) bool {
 		first, keep := i, true
 		for field, j := range w.of {
 			var ok bool
-			if j >= 0 && w.columns[j].levels == nil {
+			if j >= 0 && w.columns[j].fast {
 				i, ok = b.number(w, j, text, i, &keep)
 			} else {
 				i, ok = b.cell(w, j, text, i, &keep)
@@ -174,7 +177,7 @@ func (b *block) number(w *wanted, j int, text []byte, i int, keep *bool) (int, b
 		if text[end] == '\r' && text[end+1] == '\n' {
 			end++
 		}
-		if text[end] == w.comma || text[end] == '\n' {
+		if (text[end] == w.comma || text[end] == '\n') && v < beyond && v > -beyond {
 			b.columns[j].values[b.rows] = v
 			return end, true
 		}
@@ -190,20 +193,23 @@ func (b *block) cell(w *wanted, j int, text []byte, i int, keep *bool) (end int,
 	} else {
 		end = cellEnd(text, i, w.comma)
 		cell = text[i:end]
+		if text[end] == '\n' {
+			cell = bytes.TrimSuffix(cell, carriage)
+		}
 	}
 	if end < 0 || text[end] == '"' || j < 0 {
 		return max(end, 0), end >= 0 && text[end] != '"'
 	}
-	cell = bytes.Trim(cell, " \t\r\n")
 	column, f := &b.columns[j], &w.columns[j]
 	k := number
 	if f.levels == nil {
-		column.values[b.rows], k = parse(string(cell))
+		column.values[b.rows], k = f.number(w.cells, string(cell))
 	} else {
 		code, fresh := column.cells.code(cell)
-		if column.codes[b.rows] = code; fresh || len(cell) <= 4 && isMissing(string(cell)) {
-			k = f.check(string(cell))
+		if column.codes[b.rows] = code; fresh {
+			column.kinds = append(column.kinds, f.check(w.cells, string(cell)))
 		}
+		k = column.kinds[code]
 	}
 	switch {
 	case k == number:
@@ -254,9 +260,6 @@ func quoted(comma byte, text []byte, i int) (cell []byte, end int) {
 	}
 	if !copied {
 		cell = text[first:i]
-	}
-	if bytes.IndexByte(cell, '\r') >= 0 {
-		cell = bytes.ReplaceAll(cell, []byte("\r\n"), newline)
 	}
 	if i++; text[i] == '\r' && text[i+1] == '\n' {
 		i++

@@ -23,7 +23,8 @@ func defaultLimits() limits {
 
 // bounded passes bytes on to the CSV reader and fails before a record grows beyond the
 // limits. It follows quotes as RFC 4180 has them: a line break inside quotes does not
-// end a record. The CSV reader refuses records that use quotes in another way.
+// end a record. The CSV reader refuses records that use quotes in another way. It also makes
+// \n of the \r\n inside quotes, which belong to their cells: so it gets \r\r\n for them.
 type bounded struct {
 	ctx   context.Context // of the pass that reads
 	r     io.Reader
@@ -33,6 +34,10 @@ type bounded struct {
 	size, delimiters int // of the record so far
 	quoted           bool
 	err              error
+	chunk            []byte // read last
+	out              []byte // of it, passed on
+	left             []byte // of out
+	last             byte   // of out
 }
 
 // boundError is a record beyond the limits.
@@ -41,24 +46,52 @@ type boundError string
 func (e boundError) Error() string { return string(e) }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.err == nil {
-		b.err = b.ctx.Err()
+	if len(b.left) == 0 {
+		if b.err == nil {
+			b.err = b.ctx.Err()
+		}
+		if b.err != nil {
+			return 0, b.err
+		}
+		if b.chunk == nil {
+			b.chunk = make([]byte, bufferSize)
+		}
+		n, err := b.r.Read(b.chunk)
+		b.err, b.out = err, b.out[:0]
+		if excess := b.scan(b.chunk[:n]); excess != nil {
+			b.err = excess
+		}
+		b.left = b.out
 	}
-	if b.err != nil {
-		return 0, b.err
-	}
-	n, err := b.r.Read(p)
-	b.err = err
-	within, excess := b.scan(p[:n])
-	if excess != nil {
-		b.err = excess
-	}
-	return within, b.err
+	n := copy(p, b.left)
+	b.left = b.left[n:]
+	return n, nil
 }
 
-// scan follows the records in chunk and returns how many of its bytes are
-// within the limits. Every byte is looked at a bounded number of times.
-func (b *bounded) scan(chunk []byte) (int, error) {
+// pass passes on a piece that is in quotes or not.
+func (b *bounded) pass(piece []byte) {
+	for b.quoted {
+		end := bytes.IndexByte(piece, '\n')
+		if end < 0 {
+			break
+		}
+		if end > 0 {
+			b.last = piece[end-1]
+		}
+		b.out = append(b.out, piece[:end]...)
+		if b.last == '\r' {
+			b.out = append(b.out, '\r')
+		}
+		b.out, b.last, piece = append(b.out, '\n'), '\n', piece[end+1:]
+	}
+	if len(piece) > 0 {
+		b.out, b.last = append(b.out, piece...), piece[len(piece)-1]
+	}
+}
+
+// scan follows the records in chunk and passes on what is within the limits. Every byte is
+// looked at a bounded number of times.
+func (b *bounded) scan(chunk []byte) error {
 	next := func(c byte, from int) int {
 		if i := bytes.IndexByte(chunk[from:], c); i >= 0 {
 			return from + i
@@ -82,10 +115,11 @@ func (b *bounded) scan(chunk []byte) (int, error) {
 		}
 		switch {
 		case b.size > b.record:
-			return i, boundError(fmt.Sprintf("the row is longer than %d bytes: is a quote left open, or is this not CSV?", b.record))
+			return boundError(fmt.Sprintf("the row is longer than %d bytes: is a quote left open, or is this not CSV?", b.record))
 		case b.delimiters >= b.columns:
-			return i, boundError(fmt.Sprintf("the row has more than %d cells: is this CSV?", b.columns))
+			return boundError(fmt.Sprintf("the row has more than %d cells: is this CSV?", b.columns))
 		}
+		b.pass(chunk[i:stop])
 		switch {
 		case end == len(chunk):
 		case end == quote:
@@ -96,5 +130,5 @@ func (b *bounded) scan(chunk []byte) (int, error) {
 		}
 		i = stop
 	}
-	return len(chunk), nil
+	return nil
 }

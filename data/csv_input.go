@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // input is one file of a CSV: one that a store opens, or the temporary copy of a stream.
@@ -18,6 +20,7 @@ type input struct {
 	store Store
 	stamp stamp     // of a file of the store
 	part  *csvRange // the rows to read; nil: all
+	latin bool      // the text is Windows-1252
 
 	spool *os.File // the copy of a stream; nil for a file of the store
 	size  int64    // of the copy
@@ -116,26 +119,30 @@ func (in *input) open(ctx context.Context) (r *bufio.Reader, check, closer func(
 	}
 	section := Section(f, 0, f.Size())
 	closer = func() error { return errors.Join(section.Close(), f.Close()) }
-	if r, err = decode(section); err != nil {
+	if r, _, err = in.text(section); err == nil {
+		_, err = dropMark(r)
+	}
+	if err != nil {
 		closer()
 		return nil, nil, nil, fmt.Errorf("data: reading %q: %w", in.name, err)
 	}
 	return r, func() error { return in.unchanged(f) }, closer, nil
 }
 
-// zipped tells whether the file is gzip, or cannot be read.
+// zipped tells whether the file is compressed, or cannot be read.
 func (in *input) zipped() bool {
 	f, err := in.raw(context.Background())
 	if err != nil {
 		return true
 	}
 	defer f.Close()
-	var head [2]byte
+	var head [4]byte
 	_, err = f.ReadAt(head[:], 0)
-	return err != nil || isGzip(head[:])
+	return err != nil && err != io.EOF || isGzip(head[:]) || isZstd(head[:])
 }
 
-func isGzip(head []byte) bool { return head[0] == 0x1f && head[1] == 0x8b }
+func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b")) }
+func isZstd(head []byte) bool { return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) }
 
 func nothing() error { return nil }
 
@@ -163,58 +170,108 @@ func (spooled) Close() error        { return nil }
 
 const bufferSize = 64 << 10
 
-// decode undoes gzip, recognised by its first bytes, and drops a UTF-8 byte
-// order mark.
-func decode(raw io.Reader) (*bufio.Reader, error) {
-	r, _, err := inflate(raw)
-	if err != nil {
-		return nil, err
+// text is the file's text in UTF-8; coded tells that it is not the file's bytes.
+func (in *input) text(raw io.Reader) (r *bufio.Reader, coded bool, err error) {
+	r, coded, err = inflate(raw)
+	if err == nil && in.latin {
+		r, coded = bufio.NewReaderSize(&windows1252{r: r}, bufferSize), true
 	}
-	_, err = dropMark(r)
-	return r, err
+	return r, coded, err
 }
 
-// inflate undoes gzip, recognised by its first bytes.
+// inflate undoes gzip and zstd, recognised by their first bytes.
 func inflate(raw io.Reader) (r *bufio.Reader, zipped bool, err error) {
 	r = bufio.NewReaderSize(raw, bufferSize)
-	if head, err := r.Peek(2); err != nil || !isGzip(head) {
+	head, _ := r.Peek(4)
+	var text io.Reader
+	switch {
+	case isGzip(head):
+		text, err = gzip.NewReader(r)
+	case isZstd(head):
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30)); err == nil {
+			text = z
+		}
+	default:
 		return r, false, nil
 	}
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, true, damaged(err)
+	kind := "gzip"
+	if isZstd(head) {
+		kind = "zstd"
 	}
-	return bufio.NewReaderSize(gunzip{z}, bufferSize), true, nil
+	if err != nil {
+		return nil, true, damaged(kind, err)
+	}
+	return bufio.NewReaderSize(unzipped{text, kind}, bufferSize), true, nil
 }
 
-// dropMark drops a UTF-8 byte order mark and says how many bytes that were.
+// dropMark drops what is before the header, a UTF-8 byte order mark and the line in which Excel
+// names the delimiter (sep=;), and says how many bytes that were.
 func dropMark(r *bufio.Reader) (int, error) {
-	head, err := r.Peek(3)
-	if err != nil && err != io.EOF {
-		return 0, err
+	const most = len("\xef\xbb\xbfsep=;\r\n")
+	head, _ := r.Peek(most) // what fails fails again where it is read
+	bare := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	dropped := len(head) - len(bare)
+	if _, line := separator(bare); line > 0 {
+		dropped += line
 	}
 	switch {
-	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
-		return r.Discard(3)
+	case dropped > 0:
+		return r.Discard(dropped)
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return 0, errors.New("the text is UTF-16: save it as UTF-8")
 	}
 	return 0, nil
 }
 
-// gunzip says of any fault of the compressed data that the file is damaged.
-type gunzip struct{ z *gzip.Reader }
+// separator is the delimiter that a first line names, and the bytes of that line; 0: it names none.
+func separator(head []byte) (mark byte, line int) {
+	if len(head) < 6 || !bytes.HasPrefix(bytes.ToLower(head[:4]), []byte("sep=")) {
+		return 0, 0
+	}
+	switch {
+	case head[5] == '\n':
+		return head[4], 6
+	case head[5] == '\r' && len(head) > 6 && head[6] == '\n':
+		return head[4], 7
+	}
+	return 0, 0
+}
 
-func (g gunzip) Read(p []byte) (int, error) {
+// separator is the delimiter that the file names itself; 0: it names none.
+func (in *input) separator() byte {
+	f, err := in.raw(context.Background())
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	section := Section(f, 0, f.Size())
+	defer section.Close()
+	r, _, err := in.text(section)
+	if err != nil {
+		return 0
+	}
+	head, _ := r.Peek(16)
+	mark, _ := separator(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	return mark
+}
+
+// unzipped says of any fault of the compressed data that the file is damaged.
+type unzipped struct {
+	z    io.Reader
+	kind string
+}
+
+func (g unzipped) Read(p []byte) (int, error) {
 	n, err := g.z.Read(p)
 	if err != nil && err != io.EOF {
-		err = damaged(err)
+		err = damaged(g.kind, err)
 	}
 	return n, err
 }
 
-func damaged(err error) error {
-	return fmt.Errorf("the gzip data is cut off or damaged (%w): fetch or compress the file again", err)
+func damaged(kind string, err error) error {
+	return fmt.Errorf("the %s data is cut off or damaged (%w): fetch or compress the file again", kind, err)
 }
 
 // cause drops the path that file system errors repeat.

@@ -40,7 +40,7 @@ func (p *pass) fileOneByOne(in *input, yield func(*Batch, error) bool) error {
 		return err
 	}
 	defer r.close()
-	if err := p.csv.checkHeader(r); err != nil {
+	if err := p.find(r); err != nil {
 		return err
 	}
 	for {

@@ -11,10 +11,11 @@ import (
 // CSV, in the order in which kept rows first show them.
 type dictionary struct {
 	numeric bool          // cells that are numbers are the level LevelText
+	written *notation     // so are the cells
 	room    *atomic.Int64 // bytes that all dictionaries of the CSV may still take
 
 	mu     sync.Mutex
-	cells  map[string]level // by trimmed cell
+	cells  map[string]level // by cell
 	codes  map[string]int32 // by level; only if numeric
 	levels []string
 }
@@ -29,8 +30,8 @@ type level struct {
 // levelOverhead is about what a dictionary entry takes besides its text.
 const levelOverhead = 64
 
-func newDictionary(numeric bool, room *atomic.Int64) *dictionary {
-	return &dictionary{numeric: numeric, room: room, cells: map[string]level{}, codes: map[string]int32{}}
+func newDictionary(numeric bool, written *notation, room *atomic.Int64) *dictionary {
+	return &dictionary{numeric: numeric, written: written, room: room, cells: map[string]level{}, codes: map[string]int32{}}
 }
 
 func (d *dictionary) find(cell string) (level, bool) {
@@ -63,8 +64,14 @@ func (d *dictionary) add(cell string) (level, bool) {
 	l := level{code: int32(len(d.levels)), value: math.NaN()}
 	name := cell
 	if d.numeric {
-		if v, k := parse(cell); k == number {
+		switch v, k := d.written.parse(cell); k {
+		case number, truth:
 			l.value, name = v, LevelText(v)
+		case inexact: // the digits, as LevelText would write them
+			name = strings.TrimLeft(strings.TrimLeft(trim(cell), "+-"), "0")
+			if trim(cell)[0] == '-' {
+				name = "-" + name
+			}
 		}
 		if code, ok := d.codes[name]; ok {
 			l.code = code

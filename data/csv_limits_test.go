@@ -35,7 +35,7 @@ func TestDictionaryAddsOnce(t *testing.T) {
 	for numeric, want := range map[bool]string{true: "[0 1 0 0 1 2] [1 b c]", false: "[0 1 0 2 1 3] [1 b 1.0 c]"} {
 		room := new(atomic.Int64)
 		room.Store(1000)
-		d := newDictionary(numeric, room)
+		d := newDictionary(numeric, new(notation), room)
 		var codes []int32
 		for _, cell := range []string{"1", "b", "1", "1.0", "b", "c"} {
 			l, ok := d.add(cell)

@@ -44,7 +44,9 @@ type pass struct {
 // filling is a requested column of the batch being filled.
 type filling struct {
 	Column
-	field  int
+	field  int         // of the schema
+	at     int         // place in the file
+	fast   bool        // numbers with decimal points
 	levels *dictionary // nil unless categorical
 	values []float64   // nil unless numeric
 	codes  []int32     // nil unless categorical
@@ -68,7 +70,7 @@ func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 	p := &pass{csv: c, ctx: ctx, columns: make([]filling, 0, len(wanted))}
 	for i, column := range c.schema {
 		if wanted[column.Name] {
-			p.columns = append(p.columns, filling{Column: column, field: i, levels: c.levels[i]})
+			p.columns = append(p.columns, filling{Column: column, field: i, at: i, fast: c.levels[i] == nil && c.cells.decimal == '.', levels: c.levels[i]})
 		}
 	}
 	if len(p.columns) < len(wanted) {
@@ -97,6 +99,18 @@ func (p *pass) run(yield func(*Batch, error) bool) error {
 	return nil
 }
 
+// find finds the requested columns in a file.
+func (p *pass) find(r *records) error {
+	places, err := p.csv.placesIn(r)
+	for j := range p.columns {
+		f := &p.columns[j]
+		if f.at = f.field; places != nil {
+			f.at = places[f.field]
+		}
+	}
+	return err
+}
+
 func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
 	text, check, closer, err := in.open(p.ctx)
 	if err != nil {
@@ -108,10 +122,10 @@ func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
 	if err := r.readHeader(); err != nil {
 		return err
 	}
-	if err := p.csv.checkHeader(r); err != nil {
+	if err := p.find(r); err != nil {
 		return err
 	}
-	again.from(r.csv.InputOffset())
+	again.from(r.offset())
 	at := &place{name: in.name, header: r.header, lines: r.end, end: r.end, left: math.MaxInt64}
 	if err := p.read(at, again, yield); err != nil {
 		return err
@@ -168,14 +182,14 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 	newLevels := false
 	for j := range p.columns {
 		f := &p.columns[j]
-		cell := trim(record[f.field])
+		cell := record[f.at]
 		k := number
 		if f.levels == nil {
-			f.values[p.n], k = parse(cell)
+			f.values[p.n], k = f.number(&p.csv.cells, cell)
 		} else if l, ok := f.levels.find(cell); ok {
 			f.set(p.n, l)
 		} else {
-			k = f.check(cell)
+			k = f.check(&p.csv.cells, cell)
 			f.codes[p.n] = noCode
 			newLevels = true
 		}
@@ -190,7 +204,7 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			kept = false
 			continue
 		}
-		return false, r.cell(f.field, cell, f.reason(cell, k), f.cause(k))
+		return false, r.cell(f.at, trim(cell), f.reason(trim(cell), k), f.cause(k))
 	}
 	if kept && newLevels {
 		return true, p.addLevels(r, record)
@@ -205,10 +219,10 @@ func (p *pass) addLevels(r *records, record []string) error {
 		if f.levels == nil || f.codes[p.n] != noCode {
 			continue
 		}
-		cell := trim(record[f.field])
+		cell := record[f.at]
 		l, ok := f.levels.add(cell)
 		if !ok {
-			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows", nil)
+			return r.cell(f.at, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows", nil)
 		}
 		f.set(p.n, l)
 	}
@@ -222,17 +236,30 @@ func (f *filling) set(row int, l level) {
 	}
 }
 
+// number reads a cell of a column of numbers. Truth values count as such where the column has
+// no others.
+func (f *filling) number(n *notation, cell string) (float64, kind) {
+	v, k := n.parse(cell)
+	if k == truth {
+		k = text
+		if f.Truth {
+			k = number
+		}
+	}
+	return v, k
+}
+
 // check says whether a cell can be a level: then it counts as number.
-func (f *filling) check(cell string) kind {
+func (f *filling) check(n *notation, cell string) kind {
 	switch {
-	case isMissing(cell):
-		return missing
 	case !utf8.ValidString(cell):
 		return text
 	case f.Numeric:
-		if _, k := parse(cell); k == infinite {
-			return infinite
+		if _, k := n.parse(cell); k == infinite || k == missing {
+			return k
 		}
+	case n.isMissing(cell):
+		return missing
 	}
 	return number
 }
@@ -244,6 +271,8 @@ func (f *filling) reason(cell string, k kind) string {
 		return missingReason(cell)
 	case k == infinite:
 		return "is not a finite number; correct it or remove the row"
+	case k == inexact:
+		return "is a whole number beyond 2^53, which would be rounded; hold the column as text if it is a name, else write a decimal point"
 	case f.levels != nil:
 		return "is not UTF-8; convert the file first"
 	}
@@ -255,6 +284,8 @@ func (f *filling) cause(k kind) error {
 	switch {
 	case k == missing:
 		return ErrMissingValue
+	case k == inexact:
+		return ErrRounded
 	case k == text && f.levels == nil:
 		return ErrText
 	}

@@ -29,7 +29,7 @@ type csvRange struct {
 // rows are read, of gzip all bytes before them too; their text must be that of the survey, or
 // the pass ends with a *ChangedError.
 //
-// Of o, Delimiter, BatchRows, NA, Store and Workers count. A range without rows is a source without rows.
+// Of o, Delimiter, BatchRows, NA, NAValues, Decimal, Store and Workers count. A range without rows is a source without rows.
 //
 // Errors: a survey that makes no sense, a range outside of it, a file that cannot be opened
 // or has another size or version.
@@ -37,25 +37,16 @@ func OpenCSVRange(ctx context.Context, files []CSVFile, schema Schema, first, ne
 	if o == nil {
 		o = &CSVOptions{}
 	}
-	comma, err := delimiter(o.Delimiter)
+	c, err := newCSV(o, defaultLimits())
 	switch {
 	case err != nil:
 		return nil, err
 	case len(files) == 0:
 		return nil, errors.New("data: no data files")
-	case o.BatchRows < 0:
-		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
-	case o.Workers < 0:
-		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
-	case o.NA > NAKeep:
-		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	case first < 0 || next < first:
 		return nil, fmt.Errorf("data: rows %d to %d are no range", first, next)
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: defaultLimits(), first: first, workers: max(1, o.Workers), schema: schema}
-	if c.rows == 0 {
-		c.rows = defaultBatchRows
-	}
+	c.schema, c.first = schema, first
 	c.setLevels()
 	begin := int64(0)
 	for i := range files {
@@ -65,7 +56,7 @@ func OpenCSVRange(ctx context.Context, files []CSVFile, schema Schema, first, ne
 		}
 		n := f.Rows()
 		if from, to := max(first-begin, 0), min(next-begin, n); from < to || i == 0 && first == next {
-			in := &input{name: f.Path, store: storeOf(o.Store), part: f.part(from, max(to, from))}
+			in := &input{name: f.Path, store: storeOf(o.Store), part: f.part(from, max(to, from)), latin: o.Encoding == Windows1252}
 			if err := in.surveyed(ctx, f); err != nil {
 				return nil, err
 			}
@@ -124,7 +115,7 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 		return err
 	}
 	defer f.Close()
-	text, closer, err := g.open(f, in.name)
+	text, closer, err := g.open(f, in)
 	if err != nil {
 		return err
 	}
@@ -152,10 +143,11 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 }
 
 // open begins to read the pieces.
-func (g *csvRange) open(f File, name string) (*pieces, io.Closer, error) {
+func (g *csvRange) open(f File, in *input) (*pieces, io.Closer, error) {
+	name := in.name
 	if g.gzip {
 		section := Section(f, 0, f.Size())
-		text, err := g.inflated(section, name)
+		text, err := g.inflated(section, in)
 		if err != nil {
 			section.Close()
 			return nil, nil, err
@@ -172,10 +164,11 @@ func (g *csvRange) open(f File, name string) (*pieces, io.Closer, error) {
 }
 
 // inflated reads gzip up to the pieces.
-func (g *csvRange) inflated(raw io.Reader, name string) (*bufio.Reader, error) {
-	text, zipped, err := inflate(raw)
+func (g *csvRange) inflated(raw io.Reader, in *input) (*bufio.Reader, error) {
+	name := in.name
+	text, zipped, err := in.text(raw)
 	if err == nil && !zipped {
-		return nil, &ChangedError{name, "it was gzip then"}
+		return nil, &ChangedError{name, "it was compressed then"}
 	}
 	if err == nil {
 		err = g.checkHead(io.NopCloser(text), name)

@@ -19,13 +19,14 @@ type records struct {
 	close  func() error
 	header []string
 
-	lines  int      // of the file before the text that csv reads
-	row    int64    // rows so far, the current one included
-	end    int      // last line of the record before
-	line   int      // first line of the current record
-	blank  int      // blank lines before held that next has still to return
-	held   []string // the record behind blank lines
-	filler []string // what next returns for a blank line
+	lines   int      // of the file before the text that csv reads
+	row     int64    // rows so far, the current one included
+	end     int      // last line of the record before
+	line    int      // first line of the current record
+	blank   int      // blank lines before held that next has still to return
+	held    []string // the record behind blank lines
+	doubled int64    // line ends of cells so far, which bounded has made longer
+	filler  []string // what next returns for a blank line
 }
 
 // openRecords opens the input and reads its header. The context ends reads.
@@ -54,6 +55,9 @@ func newRecords(ctx context.Context, name string, text io.Reader, comma byte, l 
 	return r
 }
 
+// offset is the place in the text behind the record just read.
+func (r *records) offset() int64 { return r.csv.InputOffset() - r.doubled }
+
 // lineOf is the line of the file in which a cell of the record just read begins.
 func (r *records) lineOf(field int) int {
 	line, _ := r.csv.FieldPos(field)
@@ -73,6 +77,9 @@ func (r *records) readHeader() error {
 	r.header = make([]string, len(record))
 	for i, cell := range record {
 		name := strings.Clone(trim(cell))
+		if name == "" && i == 0 && len(record) > 1 {
+			name = Unnamed
+		}
 		fault := ""
 		switch first, taken := seen[name]; {
 		case name == "":
@@ -81,7 +88,7 @@ func (r *records) readHeader() error {
 			fault = fmt.Sprintf("columns %d and %d are both named %q; rename one", first+1, i+1, clip(name))
 		case !utf8.ValidString(name):
 			fault = fmt.Sprintf("the name %q of column %d is not UTF-8; convert the file first", clip(name), i+1)
-		case strings.ContainsFunc(name, isControl):
+		case strings.ContainsFunc(strings.ReplaceAll(name, "\r\n", "\n"), isControl):
 			fault = fmt.Sprintf("the name %q of column %d holds a control character; is this CSV, with lines that end in \\n or \\r\\n?", clip(name), i+1)
 		}
 		if fault != "" {
@@ -146,6 +153,9 @@ func (r *records) advance(record []string) {
 	last := len(record) - 1
 	r.line = r.lineOf(0)
 	r.end = r.lineOf(last) + strings.Count(record[last], "\n")
+	for _, cell := range record {
+		r.doubled += int64(strings.Count(cell, "\r\n"))
+	}
 }
 
 // cell is the error for a cell of the row just read.

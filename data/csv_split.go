@@ -86,7 +86,7 @@ func readTo(buf []byte, n int, r io.Reader) ([]byte, error) {
 	return buf, nil
 }
 
-var newline, quote = []byte("\n"), []byte(`"`)
+var newline, carriage, quote = []byte("\n"), []byte("\r"), []byte(`"`)
 
 // lastRecord is the place behind the last line end in text that is not in quotes; 0: there
 // is none.

@@ -19,7 +19,7 @@ type CSVFile struct {
 	Path    string     // as given
 	Size    int64      // bytes of the file
 	Version string     // as File.Version has it
-	Gzip    bool       // then rows are reached through all bytes before them
+	Gzip    bool       // compressed, or in another encoding: then rows are reached through all bytes before them
 	Head    CSVPiece   // byte order mark and header
 	Pieces  []CSVPiece // the text behind it, whole rows each
 }
@@ -72,7 +72,7 @@ func (c *CSV) survey(ctx context.Context, in *input, pieceRows int64) (CSVFile, 
 	defer f.Close()
 	section := Section(f, 0, f.Size())
 	defer section.Close()
-	text, zipped, err := inflate(section)
+	text, zipped, err := in.text(section)
 	if err != nil {
 		return s, fmt.Errorf("data: reading %q: %w", in.name, err)
 	}
@@ -96,10 +96,12 @@ func (c *CSV) measure(ctx context.Context, in *input, m *meter, s *CSVFile, piec
 	if err := r.readHeader(); err != nil {
 		return err
 	}
-	if err := c.checkHeader(r); err != nil {
+	if places, err := c.placesIn(r); err != nil {
 		return err
+	} else if places != nil {
+		return fmt.Errorf("data: the columns of %q are in another order than those of %q, or more: ranges of rows need the same header", in.name, c.inputs[0].name)
 	}
-	at := func() int64 { return int64(mark) + r.csv.InputOffset() }
+	at := func() int64 { return int64(mark) + r.offset() }
 	s.Head = m.cut(at(), 0, r.end)
 	row, line := int64(0), r.end
 	for {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +18,8 @@ func Expand(patterns []string) ([]string, error) {
 
 // ExpandIn replaces each pattern (*, ?, [...] as in filepath.Match) by the sorted
 // names of the files that match it, in the order of patterns. Names without
-// these marks, names of files that exist and "-" are passed through. A pattern
+// these marks, names of files that exist and "-" are passed through. Names that begin with . or _
+// match only a pattern that does: programs keep notes in such files (_SUCCESS). A pattern
 // that is malformed or matches nothing is an error. In a URL the first ? is no mark: its
 // query begins there.
 func ExpandIn(ctx context.Context, files Store, patterns []string) ([]string, error) {
@@ -33,12 +36,19 @@ func ExpandIn(ctx context.Context, files Store, patterns []string) ([]string, er
 		if err != nil {
 			return nil, fmt.Errorf("data: the files that match %q cannot be listed: %w", p, cause(err))
 		}
+		matches = slices.DeleteFunc(matches, func(name string) bool { return hidden(name) && !hidden(p) })
 		if len(matches) == 0 {
 			return nil, fmt.Errorf("data: no file matches %q", p)
 		}
 		names = append(names, matches...)
 	}
 	return names, nil
+}
+
+// hidden tells whether the last part of a name begins with . or _.
+func hidden(name string) bool {
+	base := path.Base(filepath.ToSlash(name))
+	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 }
 
 func isPattern(name string) bool {

@@ -2,7 +2,9 @@ package data
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 )
 
 // Column describes a column of a Source. A column may be both: a factor whose
@@ -11,9 +13,17 @@ type Column struct {
 	Name        string
 	Numeric     bool
 	Categorical bool
-	Width       int // 0 for an ordinary column; the flattened width of a tensor
+	Truth       bool // Numeric, of truth values: 1 and 0
+	Width       int  // 0 for an ordinary column; the flattened width of a tensor
+	// Refused: the column cannot be read. It is neither Numeric nor Categorical, and Lookup, Names
+	// and Require do not find it.
+	Refused bool
+	// Unit is what the numbers of a column of dates or times count, "days since 1970-01-01";
+	// "" for all others.
+	Unit string
 	// Text says, for messages, which cell made the column one of text: file, line and
-	// cell. "" for numeric columns, and where nobody knows.
+	// cell; of a Refused one what it is and what to do: "a list, which is neither numbers nor
+	// text: ...". "" for numeric columns, and where nobody knows.
 	Text string
 }
 
@@ -32,7 +42,7 @@ type Schema []Column
 // Lookup finds a column by name.
 func (s Schema) Lookup(name string) (Column, bool) {
 	for _, c := range s {
-		if c.Name == name {
+		if c.Name == name && !c.Refused {
 			return c, true
 		}
 	}
@@ -41,9 +51,11 @@ func (s Schema) Lookup(name string) (Column, bool) {
 
 // Names lists the columns' names in order.
 func (s Schema) Names() []string {
-	names := make([]string, len(s))
-	for i, c := range s {
-		names[i] = c.Name
+	names := make([]string, 0, len(s))
+	for _, c := range s {
+		if !c.Refused {
+			names = append(names, c.Name)
+		}
 	}
 	return names
 }
@@ -53,6 +65,9 @@ func (s Schema) Names() []string {
 // (a quoted file, say).
 func (s Schema) Require(where string, names []string) error {
 	for _, name := range names {
+		if i := slices.IndexFunc(s, func(c Column) bool { return c.Name == name && c.Refused }); i >= 0 {
+			return fmt.Errorf("data: column %q of %s is %s", clip(name), where, s[i].Text)
+		}
 		if _, ok := s.Lookup(name); !ok {
 			return &MissingColumnError{Column: name, Where: where, Columns: s.Names()}
 		}

@@ -16,9 +16,11 @@ import (
 // they are named like a column and hold one number a row, or if there are columns for
 // all their elements, x[0], x[1], ... (as Unbound calls them); one input may then remain,
 // and takes the numeric columns that are neither bound nor in exclude (response, weights,
-// offset) if they are exactly as many as it holds. Else the error is an
+// offset) nor dates, times or the names of rows (data.NamesRows) if they are exactly as many as it holds. Where
+// other inputs have found columns of their names, that input has to hold several numbers a
+// row: one of a single number would have a name to be found by. Else the error is an
 // *AmbiguousBindingError. A column that the data lack is a *data.MissingColumnError. All faults
-// of columns are told at once (errors.Join).
+// of columns, of a type that cannot be read among them, are told at once (errors.Join).
 func Bind(g *Graph, schema data.Schema, columns map[string][]string, exclude ...string) (Binding, error) {
 	if err := checkWidth(g); err != nil {
 		return nil, err
@@ -33,7 +35,11 @@ func Bind(g *Graph, schema data.Schema, columns map[string][]string, exclude ...
 	for _, names := range columns {
 		b.take(names)
 	}
-	if err := b.byPosition(b.byName(), exclude); err != nil {
+	open, err := b.byName()
+	if err == nil {
+		err = b.byPosition(open, exclude)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return b.binding()
@@ -67,6 +73,7 @@ type binder struct {
 	schema  data.Schema
 	columns map[string][]string // by input
 	taken   map[string]bool
+	named   bool // an input has found its columns by name
 }
 
 func (b *binder) take(columns []string) {
@@ -75,14 +82,27 @@ func (b *binder) take(columns []string) {
 	}
 }
 
-// byName binds inputs to columns of their names and returns the inputs left.
-func (b *binder) byName() []*graph.Value {
-	var open []*graph.Value
+// byName binds inputs to columns of their names and returns the inputs left. A column of an
+// input's name that cannot be read is an error.
+func (b *binder) byName() (open []*graph.Value, err error) {
+	var faults []error
+	refused := map[string]string{}
+	for _, c := range b.schema {
+		if c.Refused {
+			refused[c.Name] = c.Text
+		}
+	}
 	for _, v := range b.g.g.Inputs {
 		if b.columns[v.Name] != nil {
 			continue
 		}
 		own := elementNames(v)
+		for _, name := range append([]string{v.Name}, own...) {
+			if why := refused[name]; why != "" {
+				faults = append(faults, fmt.Errorf("onnx: input %q: column %q is %s", v.Name, name, why))
+				break
+			}
+		}
 		if c, ok := b.schema.Lookup(v.Name); ok && c.Width == 0 && v.Width() == 1 {
 			own = []string{v.Name}
 		} else if !hasAll(b.schema, own, v.Type != graph.String) {
@@ -91,8 +111,9 @@ func (b *binder) byName() []*graph.Value {
 		}
 		b.columns[v.Name] = own
 		b.take(own)
+		b.named = true
 	}
-	return open
+	return open, errors.Join(faults...)
 }
 
 // byPosition binds the last open input to the columns that are left.
@@ -103,11 +124,11 @@ func (b *binder) byPosition(open []*graph.Value, exclude []string) error {
 	var free []string
 	numbers := open[len(open)-1].Type != graph.String
 	for _, c := range b.schema {
-		if c.Numeric == numbers && c.Width == 0 && !b.taken[c.Name] && !slices.Contains(exclude, c.Name) {
+		if c.Numeric == numbers && !c.Refused && c.Unit == "" && c.Width == 0 && !b.taken[c.Name] && !data.NamesRows(c.Name) && !slices.Contains(exclude, c.Name) {
 			free = append(free, c.Name)
 		}
 	}
-	if len(open) == 1 && len(free) == open[0].Width() {
+	if len(open) == 1 && len(free) == open[0].Width() && (len(free) > 1 || !b.named) {
 		b.columns[open[0].Name] = free
 		return nil
 	}
@@ -153,6 +174,9 @@ func describeInputs(g *Graph, schema data.Schema) string {
 	}
 	var numeric, text []string
 	for _, c := range schema {
+		if c.Refused {
+			continue
+		}
 		if c.Numeric {
 			numeric = append(numeric, c.Name)
 		} else {

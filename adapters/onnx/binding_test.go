@@ -77,3 +77,34 @@ func TestUnbound(t *testing.T) {
 		t.Errorf("got %q, want %q", b.Columns(), want)
 	}
 }
+
+// TestBindNoGuess: an input of one number is never given the column that happens to be left
+// while others found theirs by name; nor is one whose column is there and cannot be read.
+func TestBindNoGuess(t *testing.T) {
+	two := unchecked(graphtest.GraphOf(graphtest.Input("price", graph.Batch, 1), graphtest.Input("age", graph.Batch, 1)))
+	one := unchecked(graphtest.GraphOf(graphtest.Input("price", graph.Batch, 1)))
+	wide := unchecked(graphtest.GraphOf(graphtest.Input("x", graph.Batch, 2)))
+	refused := func(name string) data.Column {
+		return data.Column{Name: name, Refused: true, Text: "a list, which is neither numbers nor text: store its parts as columns of their own"}
+	}
+	list := ` is a list, which is neither numbers nor text: store its parts as columns of their own`
+	for _, c := range []struct {
+		why    string
+		g      *Graph
+		schema data.Schema
+		want   string
+	}{
+		{"missing", two, numericSchema("age", "id"), `onnx: no column is named as input "price", while others are; name its column, which may be the one that is free ("id")`},
+		{"cannot be read", one, append(numericSchema("id"), refused("price")), `onnx: input "price": column "price"` + list},
+		{"an element cannot be read", wide, append(numericSchema("x[0]", "id"), refused("x[1]")), `onnx: input "x": column "x[1]"` + list},
+		{"a wide one cannot be read", wide, append(numericSchema("a", "b"), refused("x")), `onnx: input "x": column "x"` + list},
+		{"names of rows", one, numericSchema("__index_level_0__"), `onnx: input "price" needs 1 columns and 0 numeric columns are free`},
+		{"names of rows do not count", one, numericSchema("Unnamed: 0", "a"), ""},
+		{"another column cannot be read", wide, append(numericSchema("a", "b"), refused("c")), ""},
+	} {
+		_, err := Bind(c.g, c.schema, nil)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %s", c.why, err, c.want)
+		}
+	}
+}

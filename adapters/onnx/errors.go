@@ -60,6 +60,9 @@ type AmbiguousBindingError struct {
 func (e *AmbiguousBindingError) Error() string {
 	if len(e.Open) == 1 {
 		in := e.Open[0]
+		if in.Width() == 1 && len(e.Free) == 1 {
+			return fmt.Sprintf("onnx: no column is named as input %q, while others are; name its column, which may be the one that is free (%s)\n%s", in.Name, graph.QuotedList(e.Free), e.all)
+		}
 		return fmt.Sprintf("onnx: input %q needs %d columns and %d numeric columns are free (%s); name its columns\n%s",
 			in.Name, in.Width(), len(e.Free), graph.QuotedList(e.Free), e.all)
 	}

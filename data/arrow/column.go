@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -48,8 +49,11 @@ func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *c
 	}
 	switch {
 	case c.index > 0:
-		v.Levels = dictionaries[c.id].levels
-		return c.indices(row, n, valid, v)
+		d := dictionaries[c.id]
+		v.Levels = d.levels
+		err := c.indices(row, n, valid, v)
+		d.missing(v.Codes)
+		return err
 	case c.node.text():
 		text, err := c.texts(row, n)
 		if err != nil {
@@ -90,6 +94,17 @@ func (c *column) numbers(row int64, n int, valid *bitmap, v *columnar.Values) (e
 	}
 	v.Numbers = v.Room(n)
 	switch {
+	case c.kind == typeDecimal:
+		digits := make([]byte, c.bits/8)
+		for i := range v.Numbers {
+			copy(digits, b[i*len(digits):])
+			slices.Reverse(digits)
+			v.Numbers[i] = columnar.DecimalOf(digits, c.scale)
+		}
+	case c.per > 0:
+		for i := range v.Numbers {
+			v.Numbers[i] = columnar.Scaled(signed(b, i, c.bits), c.per)
+		}
 	case c.kind == typeFloat && c.bits == 32:
 		widen(v.Numbers, columnar.Items[float32](b, n))
 	case c.kind == typeFloat:
@@ -97,9 +112,9 @@ func (c *column) numbers(row int64, n int, valid *bitmap, v *columnar.Values) (e
 			v.Numbers[i] = columnar.Half(x)
 		}
 	case c.bits == 64 && c.unsigned:
-		v.Fault = inexact(v.Numbers, columnar.Items[uint64](b, n), valid)
+		v.Digits, v.Fault = inexact(v.Numbers, columnar.Items[uint64](b, n), valid)
 	case c.bits == 64:
-		v.Fault = inexact(v.Numbers, columnar.Items[int64](b, n), valid)
+		v.Digits, v.Fault = inexact(v.Numbers, columnar.Items[int64](b, n), valid)
 	case c.unsigned:
 		switch c.bits {
 		case 8:
@@ -129,21 +144,21 @@ func widen[T int8 | int16 | int32 | uint8 | uint16 | uint32 | float32](dst []flo
 	}
 }
 
-// inexact makes numbers of whole ones of 64 bits. The fault is the first valid one that float64
-// would round.
-func inexact[T int64 | uint64](dst []float64, src []T, valid *bitmap) *columnar.Fault {
+// inexact makes numbers of whole ones of 64 bits. Those that are valid and that float64 would
+// round are in digits; the fault is the first of them.
+func inexact[T int64 | uint64](dst []float64, src []T, valid *bitmap) (digits []string, fault *columnar.Fault) {
 	const exact = 1 << 53
-	fault := -1
 	for i, x := range src[:len(dst)] {
 		dst[i] = float64(x)
-		if size := math.Abs(dst[i]); size >= exact && fault < 0 && (size > exact || T(dst[i]) != x) && (valid == nil || valid.at(i)) {
-			fault = i
+		if size := math.Abs(dst[i]); size >= exact && (size > exact || T(dst[i]) != x) && (valid == nil || valid.at(i)) {
+			if digits == nil {
+				digits = make([]string, len(dst))
+				fault = &columnar.Fault{Row: i, Cell: fmt.Sprint(x), Reason: columnar.Inexact}
+			}
+			digits[i] = fmt.Sprint(x)
 		}
 	}
-	if fault < 0 {
-		return nil
-	}
-	return &columnar.Fault{Row: fault, Cell: fmt.Sprint(src[fault]), Reason: columnar.Inexact}
+	return digits, fault
 }
 
 // indices decodes the codes of a dictionary column.

@@ -14,11 +14,16 @@ const (
 	typeBinary          = 4
 	typeUtf8            = 5
 	typeBool            = 6
+	typeDecimal         = 7
+	typeDate            = 8
+	typeTime            = 9
+	typeTimestamp       = 10
 	typeList            = 12
 	typeStruct          = 13
 	typeUnion           = 14
 	typeFixedSizeList   = 16
 	typeMap             = 17
+	typeDuration        = 18
 	typeLargeBinary     = 19
 	typeLargeUtf8       = 20
 	typeLargeList       = 21
@@ -50,10 +55,13 @@ var names = [lastType + 1]string{
 // node is a field of the schema: how its values lie in a record batch.
 type node struct {
 	kind          int
-	bits          int  // of an integer or floating point number
-	unsigned      bool // of an integer
-	index         int  // of a dictionary: bits of its indices; 0: no dictionary
-	unsignedIndex bool // of a dictionary: its indices are unsigned
+	bits          int    // of an integer or floating point number
+	unsigned      bool   // of an integer
+	index         int    // of a dictionary: bits of its indices; 0: no dictionary
+	unsignedIndex bool   // of a dictionary: its indices are unsigned
+	per           int64  // of dates and times: units of the file in one of unit
+	unit          string // what they count
+	scale         int    // of a decimal
 	id            int64
 	dense         bool // of a union
 	children      []*node
@@ -101,6 +109,19 @@ func readNode(f flat, depth int, left *int) *node {
 		v.bits, v.unsigned = int(t.int(0, 4, 0)), t.int(1, 1, 0) == 0
 	case typeFloat:
 		v.bits = 16 << t.int(0, 2, 0)
+	case typeDecimal:
+		v.scale, v.bits = int(t.int(1, 4, 0)), int(t.int(2, 4, 128))
+	case typeDate:
+		v.unit, v.bits, v.per = columnar.Days, 32, 1
+		if t.int(0, 2, 1) == 1 {
+			v.bits, v.per = 64, 86_400_000
+		}
+	case typeTime:
+		v.unit, v.bits, v.per = columnar.Clock, int(t.int(1, 4, 32)), secondsIn(t.int(0, 2, 1))
+	case typeTimestamp:
+		v.unit, v.bits, v.per = columnar.Instants, 64, secondsIn(t.int(0, 2, 0))
+	case typeDuration:
+		v.unit, v.bits, v.per = columnar.Seconds, 64, secondsIn(t.int(0, 2, 1))
 	case typeUnion:
 		v.dense = t.int(0, 2, 0) == denseUnion
 	}
@@ -118,6 +139,15 @@ func readNode(f flat, depth int, left *int) *node {
 		v.children = append(v.children, readNode(flat{b: f.b, at: at + 4*i + f.u32(at+4*i), bad: f.bad}, depth+1, left))
 	}
 	return v
+}
+
+// secondsIn is how many of a TimeUnit are a second: seconds, milli-, micro- and nanoseconds.
+// 0: it is none.
+func secondsIn(unit int64) int64 {
+	if unit < 0 || unit > 3 {
+		return 0
+	}
+	return [...]int64{1, 1e3, 1e6, 1e9}[unit]
 }
 
 // text says whether the values are text or text that is not declared so.
@@ -147,6 +177,10 @@ func (v *node) field() columnar.Field {
 		f.Kind = columnar.Text
 	case v.kind == typeBool, v.kind == typeInt && power, v.kind == typeFloat && power && v.bits > 8:
 		f.Kind = columnar.Number
+	case v.kind == typeDecimal && (power && v.bits > 16 || v.bits == 128 || v.bits == 256) && max(v.scale, -v.scale) <= columnar.MaxScale:
+		f.Kind = columnar.Number
+	case v.per > 0 && (v.bits == 32 || v.bits == 64):
+		f.Kind, f.Unit = columnar.Number, v.unit
 	case len(v.children) > 0:
 		f.Why = "store its parts as columns of their own"
 	}

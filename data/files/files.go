@@ -30,8 +30,11 @@ type Options struct {
 	Delimiter rune          // of CSV; 0: ','
 	BatchRows int           // 0: 4096
 	Factors   []string      // numeric columns to hold as categories too
-	Texts     []string      // columns of CSV to hold as text, to the letter; other formats say themselves what is text
+	Texts     []string      // columns of CSV, Parquet and Arrow to hold as text, to the letter, if they are there
 	NA        data.NAPolicy // for missing cells
+	NAValues  []string      // of CSV: further cells that are missing
+	Decimal   rune          // of CSV: the decimal mark; 0: '.'
+	Encoding  string        // of CSV: "utf-8", "windows-1252"; "": "utf-8"
 	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
 	Workers   int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
@@ -79,6 +82,9 @@ func Open(paths []string, o *Options) (Source, error) {
 func formatOf(paths []string, store data.Store) (Format, error) {
 	var format Format
 	for i, path := range paths {
+		if err := lakeError(path); err != nil {
+			return CSV, err
+		}
 		f, err := DetectIn(context.Background(), store, path)
 		if err != nil {
 			return CSV, err
@@ -112,9 +118,9 @@ func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (t
 	var err error
 	switch format {
 	case Parquet:
-		s, err = parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
+		s, err = parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
 	case Arrow:
-		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Reuse: o.Reuse, Store: o.Store})
+		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Reuse: o.Reuse, Store: o.Store})
 	default:
 		s, err = npy.Open(paths, &npy.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: rows, Store: o.Store})
 	}
@@ -126,7 +132,7 @@ func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (t
 
 // csv are the options of CSV.
 func (o *Options) csv() *data.CSVOptions {
-	return &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Stdin: o.Stdin, Store: o.Store, FirstRow: o.FirstRow, Workers: o.Workers}
+	return &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, NAValues: o.NAValues, Decimal: o.Decimal, Encoding: o.Encoding, Stdin: o.Stdin, Store: o.Store, FirstRow: o.FirstRow, Workers: o.Workers}
 }
 
 // source keeps a nil of a concrete type from becoming a Source that is not nil.
@@ -141,7 +147,8 @@ func source[S Source](s S, err error) (Source, error) {
 func Detect(path string) (Format, error) { return DetectIn(context.Background(), nil, path) }
 
 // DetectIn tells the format of a file of a store (nil: the disk) by its first bytes. What
-// cannot be looked at without reading it away is CSV.
+// cannot be looked at without reading it away is CSV. What is of another known format is an error
+// that says how to make a Parquet file of it.
 func DetectIn(ctx context.Context, store data.Store, path string) (Format, error) {
 	if path == "-" {
 		return CSV, nil
@@ -154,7 +161,7 @@ func DetectIn(ctx context.Context, store data.Store, path string) (Format, error
 		return CSV, nil // data.OpenCSV says what is wrong
 	}
 	defer f.Close()
-	head := make([]byte, min(8, f.Size()))
+	head := make([]byte, min(lookedAt, f.Size()))
 	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
 		var at *fs.PathError
 		if errors.As(err, &at) {
@@ -162,7 +169,7 @@ func DetectIn(ctx context.Context, store data.Store, path string) (Format, error
 		}
 		return CSV, fmt.Errorf("data: cannot read %q: %w", path, err)
 	}
-	return formatBy(head), nil
+	return formatBy(head), foreignError(path, head)
 }
 
 // formatBy is the format of what begins with head.

@@ -17,12 +17,15 @@ import (
 // It is copied to a private temporary file, since passes read it again and again.
 func openStream(o *Options) (Source, error) {
 	stdin := bufio.NewReader(o.Stdin)
-	head, err := stdin.Peek(8)
+	head, err := stdin.Peek(lookedAt)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("data: reading standard input: %w", err)
 	}
+	if err := foreignError("-", head); err != nil {
+		return nil, err
+	}
 	own := *o
-	if !bytes.HasPrefix(head, []byte("\xff\xff\xff\xff")) && string(head) != "ARROW1\x00\x00" {
+	if !bytes.HasPrefix(head, []byte("\xff\xff\xff\xff")) && !bytes.HasPrefix(head, []byte("ARROW1\x00\x00")) {
 		own.Stdin = stdin
 		return open(CSV, []string{"-"}, &own)
 	}

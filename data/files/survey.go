@@ -37,6 +37,9 @@ type Survey struct {
 	Rows      int64          `json:"rows"`
 	Columns   []SurveyColumn `json:"columns"`
 	Delimiter string         `json:"delimiter,omitempty"` // of CSV
+	Decimal   string         `json:"decimal,omitempty"`   // of CSV: a comma
+	NAValues  []string       `json:"na_values,omitempty"` // of CSV: as Options has them
+	Encoding  string         `json:"encoding,omitempty"`  // of CSV, unless it is UTF-8
 	Files     []SurveyFile   `json:"files"`
 }
 
@@ -45,7 +48,9 @@ type SurveyColumn struct {
 	Name        string `json:"name"`
 	Numeric     bool   `json:"numeric,omitempty"`
 	Categorical bool   `json:"categorical,omitempty"`
+	Truth       bool   `json:"truth,omitempty"` // of truth values, which are 1 and 0
 	Width       int    `json:"width,omitempty"` // of a tensor
+	Unit        string `json:"unit,omitempty"`  // of dates and times
 	Text        string `json:"text,omitempty"`  // which cell made it text
 }
 
@@ -98,9 +103,13 @@ func (s *Survey) lookCSV(ctx context.Context, paths []string, o *Options, pieceR
 		return err
 	}
 	defer rows.Close()
-	s.Delimiter = ","
-	if o.Delimiter != 0 {
-		s.Delimiter = string(o.Delimiter)
+	s.Delimiter = string(rows.Delimiter())
+	if o.Decimal == ',' {
+		s.Decimal = ","
+	}
+	s.NAValues = o.NAValues
+	if o.Encoding != data.UTF8 {
+		s.Encoding = o.Encoding
 	}
 	s.setColumns(rows.Schema())
 	for i := range s.Columns {
@@ -151,7 +160,9 @@ func (s *Survey) lookTyped(format Format, paths []string, o *Options) error {
 
 func (s *Survey) setColumns(schema data.Schema) {
 	for _, c := range schema {
-		s.Columns = append(s.Columns, SurveyColumn(c))
+		if !c.Refused {
+			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Width, c.Unit, c.Text})
+		}
 	}
 }
 
@@ -159,7 +170,7 @@ func (s *Survey) setColumns(schema data.Schema) {
 func (s *Survey) Schema() data.Schema {
 	schema := make(data.Schema, len(s.Columns))
 	for i, c := range s.Columns {
-		schema[i] = data.Column(c)
+		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Width: c.Width, Unit: c.Unit, Text: c.Text}
 	}
 	return schema
 }
@@ -170,6 +181,9 @@ func (s *Survey) Schema() data.Schema {
 func (s *Survey) Digest(first, next int64) string {
 	h := sha256.New()
 	fmt.Fprintln(h, s.Kind, s.Delimiter, first, next)
+	if s.Decimal != "" || len(s.NAValues) > 0 || s.Encoding != "" {
+		fmt.Fprintf(h, "%q %q %q\n", s.Decimal, s.NAValues, s.Encoding)
+	}
 	for _, c := range s.Columns {
 		fmt.Fprintf(h, "%q %v %v %d\n", c.Name, c.Numeric, c.Categorical, c.Width)
 	}
@@ -270,7 +284,7 @@ func (f *SurveyFile) csv() data.CSVFile {
 
 // Open opens rows first to next-1 of the table, which keep their numbers, and reads nothing of
 // other rows but what lies in the same pieces (of gzip and of compressed archives: before
-// them). Delimiter, Factors and Texts of o do not count: columns are read as they were
+// them). Delimiter, Decimal, NAValues, Factors and Texts of o do not count: columns are read as they were
 // surveyed. A range without rows is a source without rows.
 //
 // Errors: a survey that makes no sense, a range outside of it, files that cannot be opened,
@@ -293,7 +307,11 @@ func (s *Survey) Open(ctx context.Context, first, next int64, o *Options) (Sourc
 		files[i] = s.Files[i].csv()
 	}
 	read := o.csv()
-	read.Delimiter = []rune(s.Delimiter + ",")[0]
+	read.Delimiter, read.NAValues, read.Decimal = []rune(s.Delimiter + ",")[0], s.NAValues, 0
+	read.Encoding = s.Encoding
+	if s.Decimal != "" {
+		read.Decimal = ','
+	}
 	return source(data.OpenCSVRange(ctx, files, s.Schema(), first, next, read))
 }
 
@@ -319,7 +337,7 @@ func (s *Survey) openTyped(first, next int64, o *Options) (Source, error) {
 		return nil, err
 	}
 	read := *o
-	read.Factors = s.factors()
+	read.Factors, read.Texts = s.factors(), s.texts()
 	rows, err := openTyped(format, paths, &read, data.RowRange{First: first - skipped, Next: next - skipped, Number: first})
 	if err != nil {
 		return nil, err
@@ -335,6 +353,17 @@ func (s *Survey) factors() []string {
 	var names []string
 	for _, c := range s.Columns {
 		if c.Numeric && c.Categorical {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// texts are the columns of text: some may hold numbers.
+func (s *Survey) texts() []string {
+	var names []string
+	for _, c := range s.Columns {
+		if c.Categorical && !c.Numeric {
 			names = append(names, c.Name)
 		}
 	}
@@ -358,8 +387,11 @@ func (s *Survey) compare(then []SurveyFile, rows typed) error {
 			return &data.ChangedError{File: was.Path, What: what}
 		}
 	}
-	if !slices.Equal(rows.Schema(), s.Schema()) {
-		return &data.ChangedError{File: then[0].Path, What: "its columns are others"}
+	now := rows.Schema() // of the first file of the range, whose columns may be in another order
+	for _, was := range s.Schema() {
+		if c, ok := now.Lookup(was.Name); !ok || c != was {
+			return &data.ChangedError{File: then[0].Path, What: "its columns are others"}
+		}
 	}
 	return nil
 }

@@ -43,12 +43,25 @@ func skip(c column, n int64) error {
 // newColumn begins to decode a column whose pages p reads.
 func newColumn(e *element, p *pages) (column, error) {
 	c := cells{pages: p}
+	if value := e.wide(); value != nil {
+		t := &wide{text: text{cells: c, seen: columnar.NewInterner()}, value: value}
+		switch e.kind {
+		case kindInt96:
+			t.width = 12
+		case kindFixed:
+			t.width = int(e.length)
+		}
+		return t, t.dictionary()
+	}
 	if e.kind == kindBytes {
 		t := &text{cells: c, seen: columnar.NewInterner()}
 		return t, t.dictionary()
 	}
 	_, bits, signed := e.meaning()
-	n := &numbers{cells: c, kind: e.kind, bits: bits, signed: signed || bits == 0}
+	n := &numbers{cells: c, kind: e.kind, bits: bits, signed: signed || bits == 0, per: e.per()}
+	if l, _, _ := e.meaning(); l == logicalDecimal {
+		n.decimal, n.scale = true, int(e.scale)
+	}
 	switch e.kind {
 	case kindInt32, kindFloat:
 		n.width = 4
@@ -105,6 +118,9 @@ type numbers struct {
 	width   int // bytes of a value; 0: a bit
 	bits    int64
 	signed  bool
+	per     int64 // of dates and times: units in one of what they are read as
+	decimal bool
+	scale   int      // of decimals
 	table   []uint64 // the dictionary
 	decoder decoder
 	scratch []uint64
@@ -142,6 +158,10 @@ func (c *numbers) read(n int, v *columnar.Values) error {
 				return err
 			} else if cell != "" && v.Fault == nil {
 				v.Fault = &columnar.Fault{Row: at + rowOf(k, defs), Cell: cell, Reason: columnar.Inexact}
+				v.Digits = make([]string, n)
+				c.digits(v.Digits[at:at+rows], defs)
+			} else if cell != "" {
+				c.digits(v.Digits[at:at+rows], defs)
 			}
 		}
 		if defs != nil {
@@ -168,6 +188,20 @@ func (c *numbers) decode(out []float64) (k int, cell string, err error) {
 		cell = c.cell(raw[k])
 	}
 	return k, cell, nil
+}
+
+// digits writes the values just decoded that float64 would round to their rows.
+func (c *numbers) digits(rows []string, defs []uint32) {
+	raw := c.scratch
+	for i := range rows {
+		if defs != nil && defs[i]&1 == 0 {
+			continue
+		}
+		if beyond := raw[0] > exact; beyond && (!c.signed || int64(raw[0]) > 0 || int64(raw[0]) < -exact) {
+			rows[i] = c.cell(raw[0])
+		}
+		raw = raw[1:]
+	}
 }
 
 // rowOf is the row of the value k of those that are not null.
@@ -219,6 +253,22 @@ func (c *numbers) convert(out []float64, raw []uint64) int {
 		for i, b := range raw {
 			out[i] = columnar.Half(uint16(b))
 		}
+	case c.decimal && c.kind == kindInt32:
+		for i, b := range raw {
+			out[i] = columnar.Decimal(int64(int32(b)), c.scale)
+		}
+	case c.decimal:
+		for i, b := range raw {
+			out[i] = columnar.Decimal(int64(b), c.scale)
+		}
+	case c.per > 0 && c.kind == kindInt32:
+		for i, b := range raw {
+			out[i] = columnar.Scaled(int64(int32(b)), c.per)
+		}
+	case c.per > 0:
+		for i, b := range raw {
+			out[i] = columnar.Scaled(int64(b), c.per)
+		}
 	case c.kind == kindInt32 && c.signed:
 		for i, b := range raw {
 			out[i] = float64(int32(b))
@@ -254,6 +304,32 @@ func (c *numbers) cell(raw uint64) string {
 	return strconv.FormatUint(raw, 10)
 }
 
+// wide decodes numbers whose bytes are not those of a number: as text, each of which is one.
+type wide struct {
+	text
+	value  func(b []byte) float64
+	values []float64 // of seen
+}
+
+func (c *wide) read(n int, v *columnar.Values) error {
+	var codes columnar.Values
+	if err := c.text.read(n, &codes); err != nil {
+		return err
+	}
+	for k := len(c.values); k < len(codes.Levels); k++ {
+		c.values = append(c.values, c.value([]byte(codes.Levels[k])))
+	}
+	v.Numbers = columnar.Fresh(n)
+	for i, k := range codes.Codes {
+		v.Numbers[i] = columnar.Null
+		if k >= 0 {
+			v.Numbers[i] = c.values[k]
+		}
+	}
+	v.Inspect()
+	return nil
+}
+
 // text decodes a column of text into codes, which count the levels of the row group in
 // the order in which it shows them.
 type text struct {
@@ -265,6 +341,7 @@ type text struct {
 	scratch []uint32
 	seen    *columnar.Interner
 	bytes   int
+	width   int // bytes of each text; 0: they say themselves
 }
 
 func (c *text) dictionary() error {
@@ -272,13 +349,19 @@ func (c *text) dictionary() error {
 	if err != nil || !there {
 		return err
 	}
-	if n > len(body)/4 {
+	least := 4 // the length of a text
+	if c.width > 0 {
+		least = c.width
+	}
+	if n > len(body)/least {
 		return errValue
 	}
 	c.pages.budget.Take((24 + 4) * int64(n))
 	c.entries, c.codes = make([][]byte, n), make([]int32, n)
 	for i := range n {
-		if c.entries[i], body, err = prefixed(body); err != nil {
+		if c.width > 0 {
+			c.entries[i], body = body[:c.width], body[c.width:]
+		} else if c.entries[i], body, err = prefixed(body); err != nil {
 			return err
 		}
 		c.codes[i] = -1
@@ -340,6 +423,10 @@ func (c *text) begin() (err error) {
 	if e := c.page.encoding; e == plainDictionary || e == rleDictionary {
 		c.indices, err = newIndices(c.page.body, c.entries != nil)
 		return err
+	}
+	if c.width > 0 && c.page.encoding == plain {
+		c.texts = &fixedTexts{c.page.body, c.width}
+		return nil
 	}
 	c.texts, err = newTexts(c.page, c.pages.budget)
 	return err

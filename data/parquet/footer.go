@@ -35,6 +35,8 @@ type element struct {
 	logical    logical
 	bits       int64 // of logicalInt
 	signed     bool
+	scale      int64 // of decimals
+	unit       int64 // of logicalTime and logicalTimestamp: 1 milli-, 2 micro-, 3 nanoseconds
 }
 
 type group struct {
@@ -137,10 +139,30 @@ func (w *walker) element() element {
 			e.children = w.integer(kind)
 		case 6:
 			e.converted = w.integer(kind)
+		case 7:
+			e.scale = w.integer(kind)
 		case 10:
 			w.structure(kind, 2, func(id int64, kind byte) bool {
 				e.logical = logical(id)
-				if e.logical != logicalInt {
+				switch e.logical {
+				case logicalDecimal:
+					w.structure(kind, 3, func(id int64, kind byte) bool {
+						if id == 1 {
+							e.scale = w.integer(kind)
+						}
+						return id == 1
+					})
+					return true
+				case logicalTime, logicalTimestamp:
+					w.structure(kind, 3, func(id int64, kind byte) bool {
+						if id == 2 {
+							w.structure(kind, 4, func(id int64, kind byte) bool { e.unit = id; return false })
+						}
+						return id == 2
+					})
+					return true
+				case logicalInt:
+				default:
 					return false
 				}
 				w.structure(kind, 3, func(id int64, kind byte) bool {

@@ -27,6 +27,9 @@ type Options struct {
 	// Factors names numeric columns to hold as categories too, as in
 	// data.CSVOptions.
 	Factors []string
+	// Texts names numeric columns to hold as text, to the digit: categories, and no numbers. Names
+	// of columns that are text anyway, or not there, do not count.
+	Texts []string
 	// NA is the policy for missing cells, null and NaN.
 	NA data.NAPolicy
 	// Memory is how many bytes a pass may hold decoded at a time, besides the
@@ -50,8 +53,8 @@ const (
 type Source struct{ rows *columnar.Source }
 
 // Open reads the footers of the files, which become one table in the order of
-// paths: their columns must have the same names in the same order and the same
-// kinds. Files are open only while they are read; a pass that finds a file of
+// paths: its columns are those of the first, which the others have in any order and of
+// the same kinds, among others. Files are open only while they are read; a pass that finds a file of
 // another size or time than at Open is an error.
 //
 // Errors: no paths, files that cannot be read or are no Parquet, columns that
@@ -78,7 +81,7 @@ func Open(paths []string, o *Options) (*Source, error) {
 		}
 		files[i] = f
 	}
-	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})
+	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Range: o.Range})
 	if err != nil {
 		return nil, err
 	}

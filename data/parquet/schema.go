@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -95,6 +96,42 @@ func (e *element) meaning() (l logical, bits int64, signed bool) {
 	return l, 0, true
 }
 
+// per is how many units of a date or time make one of what it is read as; 0: it is none.
+func (e *element) per() int64 {
+	switch l, _, _ := e.meaning(); l {
+	case logicalDate:
+		return 1
+	case logicalTime, logicalTimestamp:
+		unit := e.unit
+		switch e.converted {
+		case 7, 9:
+			unit = max(unit, 1)
+		case 8, 10:
+			unit = max(unit, 2)
+		}
+		if 1 <= unit && unit <= 3 {
+			return [...]int64{1e3, 1e6, 1e9}[unit-1]
+		}
+	}
+	return 0
+}
+
+// wide is what makes a number of a value's bytes where these are not those of a number; nil: they are.
+func (e *element) wide() func(b []byte) float64 {
+	l, _, _ := e.meaning()
+	switch {
+	case l == logicalDecimal && (e.kind == kindBytes || e.kind == kindFixed):
+		return func(b []byte) float64 { return columnar.DecimalOf(b, int(e.scale)) }
+	case e.kind == kindInt96:
+		return func(b []byte) float64 { // nanoseconds of a day, and the Julian day
+			const epoch = 2_440_588
+			day := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - epoch
+			return float64(day*86400) + columnar.Scaled(int64(binary.LittleEndian.Uint64(b)), 1e9)
+		}
+	}
+	return nil
+}
+
 // fieldsOf lists the columns of a schema, and for each the leaf that holds its
 // values, -1 for those that are refused. leaves are the nodes of all leaves.
 func fieldsOf(schema []element) (fields []columnar.Field, leaf []int, leaves []element) {
@@ -150,16 +187,18 @@ func fieldOf(e *element) columnar.Field {
 		case kindBytes: // text of writers that do not say so
 			f.Kind = columnar.Text
 		case kindInt96:
-			f.Type = "a timestamp (INT96)"
+			f.Kind, f.Type, f.Unit = columnar.Number, "a timestamp (INT96)", columnar.Instants
 		}
 	case logicalDecimal:
-		f.Type = "a decimal"
+		f.Kind, f.Type = columnar.Number, "a decimal"
+		fits = (e.kind == kindInt32 || e.kind == kindInt64 || e.kind == kindBytes || e.kind == kindFixed && e.length > 0 && e.length <= 64) && max(e.scale, -e.scale) <= columnar.MaxScale
 	case logicalDate:
-		f.Type = "a date"
+		f.Kind, f.Type, f.Unit, fits = columnar.Number, "a date", columnar.Days, e.kind == kindInt32
 	case logicalTime:
-		f.Type = "a time"
+		f.Kind, f.Type, f.Unit = columnar.Number, "a time", columnar.Clock
+		fits = e.per() > 0 && (e.kind == kindInt32 || e.kind == kindInt64)
 	case logicalTimestamp:
-		f.Type = "a timestamp"
+		f.Kind, f.Type, f.Unit, fits = columnar.Number, "a timestamp", columnar.Instants, e.per() > 0 && e.kind == kindInt64
 	case logicalInterval:
 		f.Type = "an interval"
 	case logicalBSON:

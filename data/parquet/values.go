@@ -214,6 +214,21 @@ func (d *plainTexts) next() (v []byte, err error) {
 	return v, err
 }
 
+// fixedTexts are texts of width bytes each.
+type fixedTexts struct {
+	b     []byte
+	width int
+}
+
+func (d *fixedTexts) next() ([]byte, error) {
+	if len(d.b) < d.width {
+		return nil, errShort
+	}
+	v := d.b[:d.width]
+	d.b = d.b[d.width:]
+	return v, nil
+}
+
 // lengthTexts are texts that follow the lengths of all of them.
 type lengthTexts struct {
 	n []uint64

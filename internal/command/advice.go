@@ -130,6 +130,8 @@ func advice(err error) string {
 		return " with --na drop"
 	case errors.Is(err, data.ErrText) && errors.As(err, &cell):
 		return " with --factor " + quoteArg(cell.Column)
+	case errors.Is(err, data.ErrRounded) && errors.As(err, &cell):
+		return "; --text " + quoteArg(cell.Column) + " reads it to the digit"
 	case errors.Is(err, decompose.ErrDigest):
 		return "; if it was edited on purpose, pho verify DIR --sign accepts it"
 	case errors.Is(err, onnx.ErrMemory):

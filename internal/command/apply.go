@@ -107,11 +107,14 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return err
 	}
 	applier = applier.WithWorkers(a.workers)
-	m, ref := opened.Networks[0], opened.Reference
+	m := opened.Networks[0]
 	if a.errors {
 		applier = applier.WithErrors()
 	}
-	o.Factors, o.Texts = ref.Factors, idText(a.id, columnsRead(r, ref))
+	o.Texts = idText(a.id, columnsRead(r, opened.Reference))
+	if err := opened.Reading(r, o); err != nil {
+		return err
+	}
 	src, err := a.openData(r, paths, o, tensors, m.Graph())
 	if err != nil {
 		return err

@@ -166,7 +166,9 @@ func (f *compareFlags) open(s streams, side *compare.Side, i int) (*seen, error)
 	if err != nil {
 		return nil, err
 	}
-	o.Factors = opened.Factors
+	if err := opened.Reading(side.Result, o); err != nil {
+		return nil, err
+	}
 	network := opened.Networks[0]
 	src, err := openRows(paths, o, nil, network.Graph())
 	if err != nil {

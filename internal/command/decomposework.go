@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -127,12 +128,17 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
-	reading.Texts = d.texts(networks, in, o)
+	if reading.Texts, err = d.texts(networks, in, o); err != nil {
+		return nil, err
+	}
 	opened, err := rows(in.paths, reading, in.tensors, network.Graph)
 	if err != nil {
 		return nil, err
 	}
 	columns, err := inputColumns(network.Graph, opened.Schema(), in.inputs)
+	if err == nil {
+		err = opened.Schema().Require("the data", d.data.texts)
+	}
 	if err != nil {
 		opened.Close()
 		return nil, err
@@ -158,15 +164,24 @@ func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
 	return networks, nil
 }
 
-// texts are the columns that are read to the letter.
-func (d *decomposeFlags) texts(networks []*wiring.Network, in inputFiles, o *decompose.Options) []string {
-	named := namedColumns(networks[0].Graph, d.formulas, in.inputs, d.id)
+// texts are the columns that are read to the letter, if the data have them.
+func (d *decomposeFlags) texts(networks []*wiring.Network, in inputFiles, o *decompose.Options) ([]string, error) {
+	g := networks[0].Graph
+	bound := map[string][]string{}
+	for _, flag := range in.inputs {
+		if name, list, err := splitInput(g, flag); err == nil { // else it is refused elsewhere
+			bound[name] = strings.Split(list, ",")
+		}
+	}
+	texts, err := wiring.NetworkTexts(g, bound)
+	named := namedColumns(g, d.formulas, in.inputs, d.id)
 	for _, n := range networks {
 		if n.Predictions != nil {
 			named = append(named, n.Predictions.Columns...)
 		}
 	}
-	return idText(d.id, slices.Concat(named, o.Columns.Names(), d.data.factors))
+	id := idText(d.id, slices.Concat(named, o.Columns.Names(), d.data.factors))
+	return slices.Concat(texts, d.data.texts, id), err
 }
 
 // recipe is the decomposition of what was opened, into dir (nil: into none).

@@ -241,8 +241,10 @@ func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result
 	if err != nil {
 		return nil, 0, err
 	}
-	m, ref := opened.Networks[0], opened.Reference
-	o.Factors = ref.Factors
+	if err := opened.Reading(r, o); err != nil {
+		return nil, 0, err
+	}
+	m := opened.Networks[0]
 	src, err := openRows(paths, o, nil, m.Graph())
 	if err != nil {
 		return nil, 0, err

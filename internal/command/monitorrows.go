@@ -170,7 +170,10 @@ func (m *monitorFlags) extra(with *monitored) (columns, texts []string) {
 func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, path string, state *drift.State) error {
 	o, network := *with.options, with.opened.Networks[0]
 	columns, texts := m.extra(with)
-	o.Factors, o.Texts = with.opened.Factors, texts
+	o.Texts = texts
+	if err := with.opened.Reading(with.result, &o); err != nil {
+		return err
+	}
 	stream := sha256.New()
 	source := drift.Source{Name: filepath.Base(path)}
 	if path == "-" {

@@ -134,7 +134,9 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
-	reading.Texts = p.texts(networks, in, o)
+	if reading.Texts, err = p.texts(networks, in, o); err != nil {
+		return err
+	}
 	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: p.network.kernels(), Request: given, Shards: p.shards, Counts: counts}
 	if err := p.survey(ctx, doc, in, reading); err != nil {
 		return err

@@ -85,11 +85,13 @@ func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o
 	if err := p.name(doc, in, networks); err != nil {
 		return err
 	}
+	if reading.Texts, err = d.texts(networks, in, o); err != nil {
+		return err
+	}
 	earlier, err := plan.Open(kept)
 	if err == nil && slices.Equal(earlier.Data, doc.Data) { // that they changed is seen where they are read
 		doc.Survey, doc.Rows = earlier.Survey, earlier.Rows
 	} else {
-		reading.Texts = d.texts(networks, in, o)
 		if err := p.survey(ctx, doc, in, reading); err != nil {
 			return err
 		}

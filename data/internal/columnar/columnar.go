@@ -36,6 +36,7 @@ type Field struct {
 	Width int    // of a Tensor
 	Type  string // the file's own name of the type
 	Why   string // of Refused: what to do about it
+	Unit  string // of a Number: what a date or time counts
 }
 
 // Null stands for a null in a column of numbers. It is a NaN of its own, so that messages
@@ -49,6 +50,7 @@ type Values struct {
 	Codes   []int32    // Text in another way: positions in Levels, negative: missing
 	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
+	Digits  []string   // of Numbers: those that float64 would round, "" where it does not; nil: nowhere. The first is the Fault
 	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
 
 	memory []float64 // see Room
@@ -95,6 +97,7 @@ type File interface {
 type Options struct {
 	BatchRows int           // 0: 4096
 	Factors   []string      // numeric columns to hold as categories too
+	Texts     []string      // numeric columns to hold as text: categories only; others, and unknown ones, do not count
 	NA        data.NAPolicy // for null and NaN
 	Range     data.RowRange // the rows to read
 }
@@ -120,7 +123,7 @@ type Source struct {
 	files  []File
 	schema data.Schema
 	fields []Field       // of the first file
-	column []int         // schema position -> field
+	places [][]int       // by file: where the fields of the first file are; nil: where they are there
 	levels []*dictionary // by field; nil for fields without categories
 	rows   int
 	na     data.NAPolicy
@@ -151,18 +154,21 @@ func New(files []File, o Options) (*Source, error) {
 	if err := checkNames(files[0].Name(), s.fields); err != nil {
 		return nil, err
 	}
-	for _, f := range files[1:] {
-		if err := s.sameFields(f); err != nil {
+	s.places = make([][]int, len(files))
+	for k, f := range files[1:] {
+		var err error
+		if s.places[k+1], err = s.placesIn(f); err != nil {
 			return nil, err
 		}
 	}
-	for i, f := range s.fields {
-		if f.Kind != Refused {
-			s.schema = append(s.schema, data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width})
-			s.column = append(s.column, i)
+	for _, f := range s.fields {
+		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width, Unit: f.Unit}
+		if f.Kind == Refused {
+			c.Refused, c.Text = true, fmt.Sprintf("%s, which is neither numbers nor text: %s", f.Type, f.Why)
 		}
+		s.schema = append(s.schema, c)
 	}
-	return s, s.setFactors(o.Factors)
+	return s, s.setFactors(o.Factors, o.Texts)
 }
 
 func checkNames(file string, fields []Field) error {
@@ -182,25 +188,35 @@ func checkNames(file string, fields []Field) error {
 	return nil
 }
 
-// sameFields compares the columns of a file with those of the first.
-func (s *Source) sameFields(f File) error {
+// placesIn finds the columns of the first file in another one, which may have them in another
+// order, and further ones; nil: they are where they are in the first.
+func (s *Source) placesIn(f File) ([]int, error) {
 	fields, first := f.Fields(), s.files[0].Name()
-	if len(fields) != len(s.fields) {
-		return fmt.Errorf("data: %q has %d columns, %q has %d: files of one table need the same columns", f.Name(), len(fields), first, len(s.fields))
+	if err := checkNames(f.Name(), fields); err != nil {
+		return nil, err
 	}
-	for i, a := range fields {
-		b := s.fields[i]
-		if a.Name != b.Name {
-			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same columns", i+1, Clip(a.Name), f.Name(), Clip(b.Name), first)
-		}
-		if a.Kind != b.Kind || a.Width != b.Width {
-			return fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
-		}
+	at := make(map[string]int, len(fields))
+	for i, field := range fields {
+		at[field.Name] = i
 	}
-	return nil
+	places, same := make([]int, len(s.fields)), true
+	for i, b := range s.fields {
+		k, found := at[b.Name]
+		if !found {
+			return nil, fmt.Errorf("data: %q has no column %q, which %q has: files of one table need the columns of the first", f.Name(), Clip(b.Name), first)
+		}
+		if a := fields[k]; a.Kind != b.Kind || a.Width != b.Width || a.Unit != b.Unit {
+			return nil, fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
+		}
+		places[i], same = k, same && k == i
+	}
+	if same {
+		return nil, nil
+	}
+	return places, nil
 }
 
-func (s *Source) setFactors(factors []string) error {
+func (s *Source) setFactors(factors, texts []string) error {
 	if err := s.require(factors); err != nil {
 		return err
 	}
@@ -211,13 +227,16 @@ func (s *Source) setFactors(factors []string) error {
 			}
 			s.schema[i].Categorical = true
 		}
+		if c.Numeric && slices.Contains(texts, c.Name) {
+			s.schema[i].Categorical, s.schema[i].Numeric, s.schema[i].Text = true, false, "it is read to the letter"
+		}
 	}
 	room := new(atomic.Int64)
 	room.Store(LevelBytes)
 	s.levels = make([]*dictionary, len(s.fields))
 	for i, c := range s.schema {
 		if c.Categorical {
-			s.levels[s.column[i]] = &dictionary{room: room, codes: map[string]int32{}}
+			s.levels[i] = &dictionary{room: room, codes: map[string]int32{}}
 		}
 	}
 	return nil
@@ -225,17 +244,10 @@ func (s *Source) setFactors(factors []string) error {
 
 // require is nil if all names can be read.
 func (s *Source) require(names []string) error {
-	for _, name := range names {
-		for _, f := range s.fields {
-			if f.Name == name && f.Kind == Refused {
-				return fmt.Errorf("data: column %q of %q is %s, which is neither numbers nor text: %s", Clip(name), s.files[0].Name(), f.Type, f.Why)
-			}
-		}
-	}
 	return s.schema.Require(fmt.Sprintf("%q", s.files[0].Name()), names)
 }
 
-// Schema lists the columns that can be read, in file order.
+// Schema lists the columns in file order, those that cannot be read (data.Column.Refused) too.
 func (s *Source) Schema() data.Schema { return slices.Clone(s.schema) }
 
 // Rows returns how many rows the last complete pass read, and how many of them

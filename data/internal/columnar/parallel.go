@@ -51,6 +51,9 @@ func (b *Block) Cut(i, j int) *Block {
 		if v.Numbers != nil {
 			w.Numbers = v.Numbers[i:j:j]
 		}
+		if v.Digits != nil {
+			w.Digits = v.Digits[i:j:j]
+		}
 		if v.Codes != nil {
 			w.Codes = v.Codes[i:j:j]
 		}

@@ -1,10 +1,12 @@
 package columnar
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -25,18 +27,26 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 			return
 		}
 		begin := int64(0) // the first row of the file
-		for _, f := range s.files {
+		for k, f := range s.files {
 			first, next := s.span.First-begin, s.span.End()-begin
 			begin += f.Len()
 			if next <= 0 || first > 0 && first >= f.Len() {
 				continue
 			}
 			p.row = max(first, 0)
-			for block, err := range f.Blocks(ctx, p.fields, p.rows, p.row, next) {
+			fields, order := p.in(k)
+			for block, err := range f.Blocks(ctx, fields, p.rows, p.row, next) {
 				if stopped := ctx.Err(); stopped != nil {
 					err = stopped // a decoder may have made another error of it
 				}
 				var b *data.Batch
+				if err == nil && order != nil {
+					values := make([]Values, len(order))
+					for i, j := range order {
+						values[j] = block.Values[i]
+					}
+					block.Values = values
+				}
 				if err == nil {
 					b, err = p.batch(f.Name(), block)
 				}
@@ -54,6 +64,23 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 		defer s.mu.Unlock()
 		s.total, s.dropped = p.total, p.dropped
 	}
+}
+
+// in are the requested fields in the k-th file, in its order, and which of p.fields each is; nil:
+// they are in the order of p.fields.
+func (p *pass) in(k int) (fields, order []int) {
+	places := p.places[k]
+	if places == nil {
+		return p.fields, nil
+	}
+	for j := range p.fields {
+		order = append(order, j)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(places[p.fields[a]], places[p.fields[b]]) })
+	for _, j := range order {
+		fields = append(fields, places[p.fields[j]])
+	}
+	return fields, order
 }
 
 // pass is one reading of all files.
@@ -81,10 +108,9 @@ func (s *Source) newPass(columns []string) (*pass, error) {
 		if !wanted[c.Name] {
 			continue
 		}
-		field := s.column[i]
-		p.fields = append(p.fields, field)
+		p.fields = append(p.fields, i)
 		var k *coder
-		if d := s.levels[field]; d != nil {
+		if d := s.levels[i]; d != nil {
 			k = newCoder(d)
 		}
 		p.coders = append(p.coders, k)
@@ -126,7 +152,9 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 		case Tensor:
 			err = b.SetTensor(f.Name, v.Tensor)
 		case Number:
-			err = b.SetNumeric(f.Name, v.Numbers)
+			if p.schema[field].Numeric {
+				err = b.SetNumeric(f.Name, v.Numbers)
+			}
 		}
 		if err == nil && p.coders[j] != nil {
 			codes, fault := p.coders[j].codes(f, v, n)
@@ -137,6 +165,11 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 				return nil, p.cellError(file, field, fault)
 			}
 			err = b.SetCodes(f.Name, codes)
+			for i, digits := range v.Digits {
+				if digits != "" {
+					v.Numbers[i] = math.NaN()
+				}
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -163,6 +196,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 		var ok bool
 		var cell string
 		switch {
+		case v.Digits != nil && v.Digits[i] != "":
+			if index[i], ok = c.levels.add(v.Digits[i]); !ok {
+				cell = v.Digits[i]
+			}
 		case f.Kind == Number:
 			if index[i], ok = c.ofNumber(v.Numbers[i]); !ok {
 				cell = data.LevelText(v.Numbers[i])
@@ -203,6 +240,9 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 	for j, field := range p.fields {
 		f := p.Source.fields[field]
 		number = f.Kind == Number && p.Source.levels[field] == nil
+		if block.Values[j].Digits != nil && p.Source.levels[field] != nil {
+			block.Values[j].Fault = nil // its digits are levels
+		}
 		if err := block.Values[j].check(f, block.Rows); err != nil {
 			return nil, fmt.Errorf("data: %q, column %q: %w", file, Clip(f.Name), err)
 		}
@@ -227,8 +267,11 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 
 func (p *pass) cellError(file string, field int, f *Fault) error {
 	err := &data.CellError{File: file, Row: p.row + int64(f.Row) + 1, Column: Clip(p.Source.fields[field].Name), Cell: Clip(f.Cell), Reason: f.Reason}
-	if f.missing {
+	switch {
+	case f.missing:
 		err.Err = data.ErrMissingValue
+	case f.Reason == Inexact:
+		err.Err = data.ErrRounded
 	}
 	return err
 }
@@ -345,6 +388,7 @@ func (v *Values) take(keep []int) {
 	}
 	v.Numbers = pick(v.Numbers, keep)
 	v.Text = pick(v.Text, keep)
+	v.Digits = pick(v.Digits, keep)
 	v.Codes = pick(v.Codes, keep)
 	if v.Tensor != nil && len(keep) > 0 {
 		_, w := v.Tensor.Dims()

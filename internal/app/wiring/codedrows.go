@@ -39,10 +39,10 @@ func CodedBy(src files.Source, labels *onnx.Labels) files.Source {
 	}
 	levels := map[string][]string{}
 	for _, c := range src.Schema() {
-		if known := labels.Columns[c.Name]; known != nil && c.Width == 0 {
+		if known := labels.Columns[c.Name]; known != nil && c.Width == 0 && !c.Refused {
 			levels[c.Name] = known
 		}
-		if c.Name == labels.Response && !c.Numeric { // numbers are classes that are coded
+		if c.Name == labels.Response && !c.Numeric && !c.Refused { // numbers are classes that are coded
 			levels[c.Name] = labels.Classes
 		}
 	}

@@ -129,6 +129,7 @@ type Reference struct {
 	BoundBy     map[string]string    `json:"bound_by,omitempty"`
 	Rounded     []string             `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
 	Factors     []string             `json:"factors,omitempty"` // columns held as categories
+	Units       map[string]string    `json:"units,omitempty"`   // what columns of dates and times count
 	MaxOrder    int                  `json:"max_order,omitempty"`
 	Deep        []string             `json:"deep,omitempty"`
 	Learned     []string             `json:"learned,omitempty"`

@@ -159,7 +159,7 @@ func (q *Request) explaining(m decompose.Model) []string {
 	}
 	var out []string
 	for _, c := range q.Rows.Schema() {
-		if c.Width == 0 && !slices.Contains(taken, c.Name) {
+		if !c.Refused && c.Width == 0 && !data.NamesRows(c.Name) && !slices.Contains(taken, c.Name) {
 			out = append(out, c.Name)
 		}
 	}

@@ -30,7 +30,9 @@ func (o *Opened) Seen(r *decompose.Result, src files.Source) files.Source {
 	if len(o.Networks) > 0 { // of several, which round alike, the first
 		enters = o.Networks[0]
 	}
-	return seen(enters, o.Rounded, TermColumns(r), linked(src, o.Files))
+	rows := seen(enters, o.Rounded, TermColumns(r), linked(src, o.Files))
+	rows.fault = o.sameUnits(src.Schema())
+	return rows
 }
 
 // Reopen opens the network that r, read from dir, was made of; path overrides the

@@ -73,6 +73,7 @@ func Len(src data.Source) int64 {
 type seenRows struct {
 	files.Source
 	rounded data.Source
+	fault   error    // why they cannot be read; nil: they can
 	network []string // columns whose missing values are the network's affair: it refuses those that it has no value for
 }
 
@@ -86,9 +87,9 @@ type rounding interface {
 
 // seen is src with the columns as the model sees them, if it rounds numbers (onnx.Model.Rows).
 // Of columns that others than the model read, missing values are errors.
-func seen(m decompose.Model, columns, others []string, src files.Source) files.Source {
+func seen(m decompose.Model, columns, others []string, src files.Source) *seenRows {
 	network := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(others, c) })
-	rows := &seenRows{src, src, network}
+	rows := &seenRows{src, src, nil, network}
 	if r, ok := m.(rounding); ok {
 		rows.rounded = r.Rows(src, columns)
 	}
@@ -99,6 +100,10 @@ func seen(m decompose.Model, columns, others []string, src files.Source) files.S
 func (s *seenRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
 	guarded := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(s.network, c) })
 	return func(yield func(*data.Batch, error) bool) {
+		if s.fault != nil {
+			yield(nil, s.fault)
+			return
+		}
 		for b, err := range s.rounded.Batches(ctx, columns) {
 			if err == nil {
 				err = whole(b, guarded)

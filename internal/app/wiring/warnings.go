@@ -27,6 +27,23 @@ func (q *Request) readsResponse(m decompose.Model) string {
 	return fmt.Sprintf("the network reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)
 }
 
+// guessed tells of inputs whose columns nobody named.
+func (ref *Reference) guessed() []string {
+	var out []string
+	for _, name := range ref.ByPosition() {
+		columns := slices.Clone(ref.Inputs[name])
+		for i := range columns {
+			columns[i] = strconv.Quote(Shorten(columns[i], maxName))
+		}
+		if len(columns) > 6 {
+			columns = slices.Concat(columns[:3], []string{"..."}, columns[len(columns)-2:])
+		}
+		out = append(out, fmt.Sprintf("input %q took its columns by position, in the order of the data (%s), since the network does not name them: check the order, or name them",
+			Shorten(name, maxName), strings.Join(columns, ", ")))
+	}
+	return out
+}
+
 // disorder warns of columns bound by position whose numbers are not in order: x2 before
 // x1. That is how a file shuffled since training looks, or one that is sorted by name.
 func (ref *Reference) disorder() []string {

@@ -106,7 +106,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkColumn(q.Rows.Schema(), q.ID, false); err != nil {
+	if err := q.Rows.Schema().Require("the data", present(q.ID)); err != nil {
 		return nil, optionError("id", err)
 	}
 	s, err := q.open()
@@ -239,6 +239,7 @@ func (q *Request) family(s *subject, trainedFor string) (family.Family, error) {
 // said of rows left out (see Dropped); how follows a warning of columns that may be in
 // the wrong order, which asks to name them.
 func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err error) {
+	d.reference.Units = unitsOf(d.Rows.Schema(), append(TermColumns(r), d.Base.Columns()...))
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
@@ -248,10 +249,11 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	}
 	r.SetHeads(d.heads)
 	notes := slices.Clone(d.Notes)
+	notes = append(notes, d.reference.guessed()...)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)
 	}
-	notes = append(notes, dropped)
+	notes = append(append(append(notes, d.reference.units()...), levelWarnings(r)...), dropped)
 	r.Warnings = slices.Concat(present(worseThanMean(r, &d.reference)), r.Warnings, present(notes...))
 	if r.Diagnostics == nil {
 		r.Diagnostics, err = rowDiagnostics(d.Rows, r.Rows)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from . import _artifact, _command, _formulas, _labels, _models, _progress, _route, _rows, _tables
+from . import _artifact, _columns, _command, _formulas, _labels, _models, _progress, _route, _rows, _tables
 from ._decomposition import Decomposition
 from .errors import UsageError
 
@@ -103,6 +103,7 @@ def decompose(
             result = os.path.join(folder, "result")
             options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
             options["factor"] = _factors(options.get("factor"), rows)
+            options["text"] = _letters(options.get("text"), data, rows)
             named = None if labels is None else _labels.file(labels, folder)
             arguments = ["decompose", "--log=json", f"--out={result}"]
             arguments += _command.flags({**route.flags, "data": data, "response": route.response, "labels": named, **options})
@@ -134,3 +135,16 @@ def _factors(given: Any, rows: _rows.Rows) -> list[str]:
     """The columns of numbers that are categories: those given, and pandas' categoricals."""
     named = [given] if isinstance(given, str) else list(given or [])
     return named + [c for c in _rows.numbered(rows) if c not in named]
+
+
+def _letters(given: Any, data: list[str], rows: _rows.Rows) -> list[str]:
+    """The columns that are read as text: those given, and of a table that had to be written as CSV those of text."""
+    named = [given] if isinstance(given, str) else list(given or [])
+    if _rows.is_files(rows) or not data[0].endswith(".csv"):
+        return named
+    return named + [c for c, text in _texts(rows).items() if text and c not in named]
+
+
+def _texts(rows: _rows.Rows) -> dict[str, bool]:
+    """Which columns of a table hold text."""
+    return {n: _columns.is_text(_rows.column(rows, n)) for n in _rows.columns(rows) or []}

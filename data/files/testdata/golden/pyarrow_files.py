@@ -141,3 +141,43 @@ parquet(odd, "odd.parquet")
 arrow(odd, "odd.arrow")
 parquet(t.slice(0, 0), "empty.parquet")
 arrow(t.slice(0, 0), "empty.arrow")
+
+# A null among the values of a dictionary, beside one among its codes.
+arrow(pa.table({"x": pa.array([0.0, 1.0, 2.0, 3.0]), "g": pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2], pa.int8()), pa.array(["a", None, "b"]))}), "dictionary.arrow")
+
+# Decimals, dates and times, and in times.csv the numbers that they are read as.
+D = decimal.Decimal
+moments = [datetime.datetime(1969, 12, 31, 23, 59, 59, 250000), datetime.datetime(2024, 2, 29, 12, 30, 15, 123456), None, datetime.datetime(2262, 1, 1)]
+epoch = datetime.datetime(1970, 1, 1)
+clocks = [None if m is None else m.time() for m in moments]
+typed = {
+    "price": (pa.decimal128(10, 2), [D("1.25"), D("-99999999.99"), None, D("0.07")]),
+    "wide": (pa.decimal128(38, 10), [D("12345678901234567890.0123456789"), D("-0.0000000001"), None, D("98765432109876543.21")]),
+    "huge": (pa.decimal256(60, 3), [D("1e50"), D("-123.456"), None, D("9007199254740993.001")]),
+    "day": (pa.date32(), [None if m is None else m.date() for m in moments]),
+    "clock": (pa.time32("ms"), [None if c is None else c.replace(microsecond=c.microsecond // 1000 * 1000) for c in clocks]),
+    "fine": (pa.time64("us"), clocks),
+    "milli": (pa.timestamp("ms"), [None if m is None else m.replace(microsecond=m.microsecond // 1000 * 1000) for m in moments]),
+    "micro": (pa.timestamp("us", "Europe/Berlin"), [None if m is None else m.replace(tzinfo=datetime.timezone.utc) for m in moments]),
+    "nano": (pa.timestamp("ns"), moments),
+}
+times = pa.table({n: pa.array(v, t) for n, (t, v) in typed.items()})
+numbers = {}
+for n, (t, v) in typed.items():
+    f = float
+    if n == "day":
+        f = lambda d: float((d - epoch.date()).days)
+    elif n in ("clock", "fine"):
+        f = lambda c: ((c.hour * 60 + c.minute) * 60 + c.second) + c.microsecond / 1e6
+    elif n in ("milli", "micro", "nano"):
+        f = lambda m: (m.replace(tzinfo=None) - epoch).total_seconds()
+    numbers[n] = [None if x is None else f(x) for x in v]
+with open(os.path.join(here, "times.csv"), "w") as f:
+    f.write(",".join(numbers) + "\n")
+    for row in zip(*numbers.values()):
+        f.write(",".join("" if x is None else repr(x) for x in row) + "\n")
+arrow(times, "times.arrow")
+parquet(times, "times.parquet", compression="none")
+parquet(times, "times_plain.parquet", compression="none", use_dictionary=False)
+parquet(times.select(["nano"]), "times_int96.parquet", compression="none", use_deprecated_int96_timestamps=True)
+parquet(times.select(["price", "wide", "day"]), "times_whole.parquet", compression="none", store_decimal_as_integer=True)
