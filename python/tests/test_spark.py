@@ -253,3 +253,138 @@ def test_many_parts_are_added_as_a_tree(demo, spark, rows, monkeypatch):
     d = pho.spark.decompose(str(demo / "ssn.onnx"), spark.createDataFrame(some), response="y", inputs=INPUTS, order_by="id", rows_per_task=4096)
     here = pho.decompose(str(demo / "ssn.onnx"), some, response="y", inputs=INPUTS)
     assert pathlib.Path(d.file("decomposition.json")).read_bytes() == pathlib.Path(here.file("decomposition.json")).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def some(rows):
+    return rows[:20_000].drop(columns="when")
+
+
+@pytest.fixture(scope="module")
+def small(spark, some):
+    """Fewer rows, in no order."""
+    return spark.createDataFrame(some.sample(frac=1, random_state=3)).repartition(3).persist()
+
+
+def called(folder):
+    """A function of rows that notes in a folder who calls it on how many."""
+
+    def poly(frame):
+        with open(os.path.join(folder, str(os.getpid())), "a") as file:
+            file.write(f"{len(frame)}\n")
+        return frame["x0"] * frame["x1"] + frame["x2"] * 0.5
+
+    return poly
+
+
+def test_a_function_is_called_once_for_each_row_where_the_rows_are(some, small, tmp_path):
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    options = {"response": "y", "inputs": ["x0", "x1", "x2"]}
+    d = pho.spark.decompose(called(str(there)), small, order_by="id", rows_per_task=8192, **options)
+    asked = {int(f.name): list(map(int, f.read_text().split())) for f in there.iterdir()}
+    assert sum(asked.pop(os.getpid())) == 2000 + 32, "the driver asks about the first rows, and about some of them again"
+    assert sum(map(sum, asked.values())) == len(some)
+    alone = pho.decompose(called(str(here)), some, **options)
+    assert_same_files(d, alone)
+    out = d.apply(small.drop("y", "x9")).toPandas().sort_values("id").reset_index(drop=True)
+    assert "prediction" not in out
+    for name in alone.contributions.columns:
+        assert np.array_equal(out["pho_" + name], alone.contributions[name]), name
+    with pytest.raises(pho.UsageError, match="lacks the columns x1"):
+        d.apply(small.drop("x1"))
+
+
+def classifier():
+    class Classifier:
+        """Certain of classes at the ends of x0."""
+
+        classes_ = ["no", "yes"]
+
+        def predict_proba(self, frame):
+            assert not frame[["x0", "x1"]].isna().any().any()
+            p = np.clip(0.5 + 0.3 * frame["x0"] + 0.05 * frame["x1"], 0.01, 0.99).to_numpy()
+            return np.column_stack([1 - p, p])
+
+    return Classifier()
+
+
+def test_an_object_with_predict_proba(spark, some):
+    rows = some.assign(y=np.where(some.y > some.y.mean(), "yes", "no"), x1=some.x1.where(~some.id.between(300, 317)))
+    rows.loc[rows.id >= 15_000, "x1"] = np.nan  # the last partition has no row that is whole
+    options = {"response": "y", "inputs": ["x0", "x1"], "na": "drop"}
+    frame = spark.createDataFrame(rows).repartitionByRange(4, "id").sortWithinPartitions("id")
+    d = pho.spark.decompose(classifier(), frame, order_by="id", rows_per_task=4096, **options)
+    alone = pho.decompose(classifier(), rows, **options)
+    assert d.artifact["predictors"][0]["head"] == "sigmoid"
+    assert d.rows == alone.rows == 15_000 - 18
+    assert_same_files(d, alone)
+
+
+def test_predictions_are_columns_of_the_frame(small, some):
+    from pyspark.sql import functions
+
+    p = some.assign(p1=np.clip(some.x0 * some.x0, 0.05, 0.3), p2=np.clip(some.x1 * some.x1, 0.05, 0.3), only=np.clip(some.x0, 0, 1))
+    p["p3"] = 1 - p.p1 - p.p2
+    frame = small.sparkSession.createDataFrame(p)
+    terms = "~ s(x0) + s(x1)"
+    d = pho.spark.decompose(frame[["p1", "p2", "p3"]], frame, terms, link="softmax", order_by="id", rows_per_task=8192)
+    here = pho.decompose(p[["p1", "p2", "p3"]].to_numpy(), some, terms, link="softmax")
+    assert len(d.predictors) == len(here.predictors) == 3
+    out = d.apply(frame).toPandas().sort_values("id").reset_index(drop=True)
+    np.testing.assert_array_equal(out.filter(regex="^pho_").to_numpy(), here.contributions.to_numpy())
+    # Of 0 and 1 a link that was asked for is refused, and clipped predictions are taken.
+    with pytest.raises(pho.UsageError, match="rows have probabilities of 0 and"):
+        pho.spark.decompose(frame["only"], frame, terms, link="logit", order_by="id")
+    d = pho.spark.decompose(frame["only"], frame, terms, link="logit", clip=1e-4, order_by="id", rows_per_task=8192)
+    here = pho.decompose(p.only, some, terms, link="logit", clip=1e-4)
+    out = d.apply(frame).toPandas().sort_values("id")
+    np.testing.assert_array_equal(out["pho_eta"], here.contributions["eta"])
+    np.testing.assert_array_equal(out["pho_s(x0)"], here.contributions["s(x0)"])
+    # A dot does not stand for the predictions themselves.
+    d = pho.spark.decompose(frame["only"], frame.select("x0", "only"), order_by="x0")
+    assert d.terms["term"].tolist() == ["s(x0)"]
+    for other in (frame["only"] * 2, (frame["only"] * 2).alias("only"), small["y"].alias("nowhere"), functions.col("nowhere")):
+        with pytest.raises(pho.UsageError, match="withColumn"):
+            pho.spark.decompose(other, frame)
+
+
+def test_a_model_that_cannot_be_called_there_is_an_error(spark, some):
+    from pyspark.sql import functions
+
+    lock = threading.Lock()
+
+    def locked(frame):
+        with lock:
+            return frame["x0"]
+
+    def late(answer):
+        return lambda frame: frame["x0"] if frame["id"].min() < 2000 else answer(frame)
+
+    ordered = spark.createDataFrame(some).repartitionByRange(2, "id").sortWithinPartitions("id").persist()
+    given = [
+        (locked, pho.UsageError, "the function .*locked cannot be pickled"),
+        (late(lambda f: f["x0"].where(f["id"] < 15_000)), pho.Error, r"returns nan in \d+ of \d+ rows.*\(partition 1\)"),
+        (late(lambda f: f["x0"][:3]), pho.Error, r"returns an array of shape \(3, 1\) for"),
+        (late(lambda f: f[["x0", "x1"]]), pho.Error, "returns 2 predictions a row, and 1 before"),
+        (late(lambda f: f["nowhere"]), pho.Error, "raised KeyError"),
+        (lambda f: np.random.default_rng().normal(size=len(f)), pho.Error, "changes its answer"),
+        (some["x0"].to_numpy(), pho.UsageError, "give their column"),
+    ]
+    for model, kind, match in given:
+        with pytest.raises(kind, match=match):
+            pho.spark.decompose(model, ordered, "~ s(x0)")
+    holed = ordered.withColumn("p", functions.expr("if(id = 15000, null, x0)"))
+    with pytest.raises(pho.Error, match='"p".*missing'):
+        pho.spark.decompose(holed["p"], holed, "~ s(x0)")
+    # What no executor has: a module of the tests.
+    with pytest.raises(pho.Error, match="cannot be read on an executor.*addPyFile"):
+        pho.spark.decompose(elsewhere, ordered, "~ s(x0)")
+    # A link that the last rows alone do not take.
+    with pytest.raises(pho.UsageError, match="rows have negative predictions"):
+        pho.spark.decompose(late(lambda f: -1 - f["x0"] ** 2), ordered.selectExpr("id", "x0 * x0 as x0"), "~ s(x0)", link="log")
+
+
+def elsewhere(frame):
+    return frame["x0"]

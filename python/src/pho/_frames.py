@@ -7,7 +7,7 @@ import glob
 import os
 from typing import Any, Generator, Iterator, Optional, Sequence
 
-from . import _rows
+from . import _functions, _rows
 from ._need import need
 from .errors import Error, UsageError
 
@@ -62,6 +62,32 @@ class Files:
                             yield batch.slice(at, size)
             except (OSError, pyarrow.ArrowException) as fault:
                 raise Error(f"the rows of {path!r} cannot be read for the model: {fault}") from fault
+
+    def added(self, adding: Any, folder: str, progress: Any = None) -> Any:
+        """The rows with predictions behind, batch by batch: an Arrow file in `folder`.
+
+        Parameters
+        ----------
+        adding : Adding
+            Puts them there.
+        """
+        import pyarrow
+
+        path, writer, schema, rows = os.path.join(folder, "rows.arrow"), None, None, 0
+        with pyarrow.OSFile(path, "wb") as sink:
+            try:
+                for batch in adding(self.batches(_functions.BATCH)):
+                    if writer is None:
+                        schema = batch.schema
+                        writer = pyarrow.ipc.new_file(sink, schema)
+                    writer.write_batch(batch.cast(schema))
+                    rows += batch.num_rows
+                    if progress is not None:
+                        progress({"event": "progress", "pass": "predictions", "rows": rows})
+            finally:
+                if writer is not None:
+                    writer.close()
+        return path
 
     def _read(self, path: str) -> Generator[Any, None, None]:
         import pyarrow

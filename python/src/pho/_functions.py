@@ -127,6 +127,13 @@ class Function:
         raise Error(f"{self.what} changes its answer: {told}, asked twice. Fix its seed, or give the predictions of one call")
 
 
+@dataclass
+class Named:
+    """Predictions of one model that the rows hold themselves, by the names of their columns."""
+
+    columns: list[str]
+
+
 def function(model: Any, fed: Optional[Sequence[str]], available: Optional[Sequence[str]], link: Optional[str]) -> Function:
     """The model as a function.
 
@@ -165,7 +172,9 @@ def callable_of_frames(model: Any) -> bool:
 
 
 def is_array(model: Any) -> bool:
-    """Whether a model is its predictions: an array, a Series, a DataFrame of classes, a list of numbers."""
+    """Whether a model is its predictions: an array, a Series, a DataFrame of classes, a list of numbers, columns."""
+    if isinstance(model, Named):
+        return True
     if isinstance(model, (list, tuple)):
         return bool(model) and isinstance(model[0], (int, float)) and not isinstance(model[0], bool)
     if hasattr(model, "predict") or isinstance(model, (str, bytes)):

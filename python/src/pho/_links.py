@@ -106,6 +106,20 @@ class Seen:
         self._negative = self._above = self._zero = self._one = self._off = 0  # rows
         self._low = self._high = self._sum = 0.0
 
+    def missing(self, frame: Any) -> None:
+        """Look for missing cells in a DataFrame."""
+        self.holes |= {str(c) for c in frame.columns[frame.isna().any()]}
+
+    def join(self, other: "Seen") -> None:
+        """Take what was seen of further rows."""
+        if other.rows and (abs(other._sum - 1) > abs(self._sum - 1) or not self.rows):
+            self._sum = other._sum
+        self._low, self._high = min(self._low, other._low), max(self._high, other._high)
+        for name in ("_negative", "_above", "_zero", "_one", "_off", "rows"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.columns = max(self.columns, other.columns)
+        self.holes |= other.holes
+
     def add(self, values: Any) -> None:
         """Look at a batch, n x K."""
         numpy = need("numpy", "to read predictions")

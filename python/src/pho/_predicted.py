@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence, Union
 
 from . import _columns, _functions, _links, _predictions, _rows
 from ._call import Call, Route, coded, codes, family, responding
-from ._predictor import Predictor, asked, written
+from ._predictor import Adding, Predictor, asked
 from .errors import Error, UsageError
 
 
@@ -25,31 +25,28 @@ def route(
     seen = _links.Seen()
     first = functions[0] if functions else _functions.Function("", None, link=call.link or "identity", sure=call.link is not None)
     clip = (first.link, call.clip) if call.clip is not None and first.link != "identity" else None
-    names: dict[int, list[str]] = {}
+    names = {i: v.columns for i, v in enumerate(values or ()) if isinstance(v, _functions.Named)}
 
     def named(i: int, k: int) -> list[str]:
-        names.setdefault(i, _named(i, k, len(functions) or len(values or ()), first.classes, call.columns))
-        if len(names[i]) != k:
-            raise Error(f"{first.what} returns {k} predictions a row, and {len(names[i])} before")
-        return names[i]
+        return _named(i, k, len(functions) or len(values or ()), first.classes, call.columns)
 
     if call.files is not None:
-        rows: Any = written(call.files, functions, named, clip, call.na, folder, seen, codes(call, first), call.progress)
-        holes = seen.holes
+        rows: Any = call.files.added(Adding(functions, names, named, clip, call.na, seen, codes(call, first)), folder, call.progress)
     else:
-        holes = {str(c) for c in call.frame.columns if call.frame[c].isna().any()} if call.na == "keep" else set()
+        seen.missing(call.frame)
         rows, found = coded(call, first), values if values is not None else [_called(f, call) for f in functions]
         for i, v in enumerate(found):
             seen.add(v)
             v = _links.clipped(v, *clip) if clip else v
-            for j, name in enumerate(named(i, v.shape[1])):
+            names[i] = named(i, v.shape[1])
+            for j, name in enumerate(names[i]):
                 rows = _rows.joined(rows, name, v[:, j])
     if len({len(n) for n in names.values()}) > 1:
         raise UsageError("the models have different numbers of predictions a row: they are of different tasks")
     link, said = seen.link(first.link, first.sure, call.clip)
     predictor = Predictor(functions, [names[i] for i in sorted(names)], link, call.clip if clip else None)
     response, without = responding(call, seen.columns > 1 and link != "softmax")
-    read = _read(functions, call, holes if call.na == "keep" else set())
+    read = _read(functions, call, seen.holes if call.na == "keep" else set())
     taken = {response, *call.roles}
     others = [c for c in call.columns if c not in read and c not in taken]
     flags = {**_predictions.flags(_predictions.Columns(predictor.names, link, others), formula), **family(call, link)}
@@ -59,10 +56,10 @@ def route(
 
 def given(models: Sequence[Any], call: Call) -> list[Any]:
     """The values of models that are arrays of predictions."""
-    if call.files is not None:
+    if call.files is not None and not all(isinstance(m, _functions.Named) for m in models):
         told = "the rows are files, and the model is an array of predictions"
         raise UsageError(f"{told}: read the rows, or give the model as a function of a DataFrame")
-    return [_functions.array(m, _rows.rows_in(call.rows)) for m in models]
+    return [m if isinstance(m, _functions.Named) else _functions.array(m, _rows.rows_in(call.rows)) for m in models]
 
 
 def _called(f: _functions.Function, call: Call) -> Any:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
 
 from . import _frames, _functions, _links, _rows
 from ._need import need
-from .errors import UsageError
-
-Progress = Callable[[dict[str, Any]], None]
+from .errors import Error, UsageError
 
 
 @dataclass
@@ -39,14 +36,29 @@ class Predictor:
         """All columns of predictions."""
         return [n for names in self.names for n in names]
 
+    @property
+    def what(self) -> str:
+        """What is called, for messages."""
+        return ", ".join(f.what for f in self.functions)
+
+    def reads(self, columns: Sequence[str], there: Sequence[str]) -> list[str]:
+        """These columns that rows need; in place of predictions that are not there, those that the models are given."""
+        if not self.functions or set(self.columns) <= set(there):
+            return list(columns)
+        given = [c for f in self.functions for c in f.columns or ()]
+        return list(dict.fromkeys([*(c for c in columns if c not in self.columns), *given]))
+
     def joined(self, rows: Any, predictions: Any = None) -> Any:
         """Rows in memory, or a single one, with their predictions."""
         single = isinstance(rows, dict) and not any(hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in rows.values())
         single = single or type(rows).__name__ == "Series"
-        if predictions is None and set(self.columns) <= set(rows.keys() if single else _rows.columns(rows) or []):
+        there = predictions is None and set(self.columns) <= set(rows.keys() if single else _rows.columns(rows) or [])
+        if there and self.clip is None:
             return rows
         frame = _frames.row(rows) if single else _frames.frame(rows)
-        if predictions is not None:
+        if there:
+            values = [frame[names].to_numpy(float) for names in self.names]
+        elif predictions is not None:
             values = [_functions.array(predictions, len(frame))]
         elif not self.functions:
             told = "the decomposition is of predictions that were given"
@@ -71,73 +83,85 @@ class Predictor:
         files = _frames.Files(paths)
         if not self.functions and set(self.columns) <= set(files.columns):
             return list(paths)
-        return [written(files, self.functions, lambda i, k: self.names[i], self.clip and (self.link, self.clip), None, folder, None)]
+        if not self.functions:
+            raise UsageError("the decomposition is of predictions that were given: read the rows, and give theirs as predictions=")
+        return [files.added(self._adding(), folder)]
+
+    def _adding(self) -> "Adding":
+        return Adding(self.functions, dict(enumerate(self.names)), clip=None if self.clip is None else (self.link, self.clip))
 
 
-def written(
-    files: _frames.Files,
-    functions: Sequence[_functions.Function],
-    names: Callable[[int, int], list[str]],
-    clip: Any,
-    na: Optional[str],
-    folder: str,
-    seen: Optional[_links.Seen],
-    codes: Optional[tuple[str, Callable[[Any], Any]]] = None,
-    progress: Optional[Progress] = None,
-) -> str:
-    """Write the rows of files with predictions behind, batch by batch, as an Arrow file in `folder`.
+@dataclass
+class Adding:
+    """Puts predictions behind the rows of record batches.
 
-    Parameters
+    Attributes
     ----------
-    names : callable
-        The columns of model i, which has k predictions a row.
+    functions : list of Function
+        The models.
+    names : dict of list of str
+        The columns of each model's predictions, by its place; those of the others come in with the first batch.
+    name : callable, optional
+        Says what they are called: of model i, which has k predictions a row.
     clip : (str, float), optional
         Link and clip, if predictions are kept from its edge.
+    na : str, optional
+        What is done about missing cells.
     seen : Seen, optional
         Learns what the predictions hold.
     codes : (str, callable), optional
         A column, and what makes numbers of it.
+    twice : bool
+        The models are asked twice about the first rows.
     """
-    pyarrow = need("pyarrow", "to call a model on the rows of files")
-    if not functions:
-        raise UsageError("the decomposition is of predictions that were given: read the rows, and give theirs as predictions=")
-    path, writer, schema, rows = os.path.join(folder, "rows.arrow"), None, None, 0
-    sink = pyarrow.OSFile(path, "wb")
-    try:
-        for batch in files.batches(_functions.BATCH):
+
+    functions: Sequence[_functions.Function]
+    names: dict[int, list[str]]
+    name: Optional[Callable[[int, int], list[str]]] = None
+    clip: Optional[tuple[str, float]] = None
+    na: Optional[str] = None
+    seen: Optional[_links.Seen] = None
+    codes: Optional[tuple[str, Callable[[Any], Any]]] = None
+    twice: bool = True
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches with a column for each prediction; rows are counted over all of them."""
+        pyarrow = need("pyarrow", "to call a model on the rows of files")
+        rows = 0
+        for batch in batches:
             frame = batch.to_pandas()
             frame.index = range(rows, rows + len(frame))
             arrays, fields = list(batch.columns), list(batch.schema)
-            if seen is not None:
-                seen.holes |= {str(c) for c in frame.columns[frame.isna().any()]}
-            if codes is not None:
-                at = batch.schema.get_field_index(codes[0])
-                arrays[at], fields[at] = pyarrow.array(codes[1](frame[codes[0]]), from_pandas=True), pyarrow.field(codes[0], pyarrow.float64())
-            for i, f in enumerate(functions):
-                values = asked(f, frame, na, rows == 0)
-                if seen is not None:
-                    seen.add(values)
-                values = values if not clip else _links.clipped(values, *clip)
-                for j, name in enumerate(names(i, values.shape[1])):
+            if self.seen is not None:
+                self.seen.missing(frame)
+            if self.codes is not None:
+                name, numbers = self.codes
+                at = batch.schema.get_field_index(name)
+                arrays[at], fields[at] = pyarrow.array(numbers(frame[name]), from_pandas=True), pyarrow.field(name, pyarrow.float64())
+            for i, f in enumerate(self.functions):
+                values = asked(f, frame, self.na, self.twice and rows == 0, len(self.names.get(i, ())))
+                if self.seen is not None:
+                    self.seen.add(values)
+                values = values if self.clip is None else _links.clipped(values, *self.clip)
+                for j, name in enumerate(self._named(i, values.shape[1])):
                     arrays.append(pyarrow.array(values[:, j]))
                     fields.append(pyarrow.field(name, pyarrow.float64()))
-            whole = pyarrow.RecordBatch.from_arrays(arrays, schema=pyarrow.schema(fields))
-            if writer is None:
-                schema = whole.schema
-                writer = pyarrow.ipc.new_file(sink, schema)
-            writer.write_batch(whole.cast(schema))
+            yield pyarrow.RecordBatch.from_arrays(arrays, schema=pyarrow.schema(fields))
             rows += len(frame)
-            if progress is not None:
-                progress({"event": "progress", "pass": "predictions", "rows": rows})
-    finally:
-        if writer is not None:
-            writer.close()
-        sink.close()
-    return path
+
+    def _named(self, i: int, k: int) -> list[str]:
+        if i not in self.names:
+            assert self.name is not None
+            self.names[i] = self.name(i, k)
+        if len(self.names[i]) != k:
+            raise Error(f"{self.functions[i].what} returns {k} predictions a row, and {len(self.names[i])} before")
+        return self.names[i]
 
 
-def asked(function: _functions.Function, frame: Any, na: Optional[str], first: bool) -> Any:
-    """Predictions of a DataFrame's rows; of rows with missing cells, which na="drop" leaves out, NaN."""
+def asked(function: _functions.Function, frame: Any, na: Optional[str], first: bool, width: int = 0) -> Any:
+    """Predictions of a DataFrame's rows; of rows with missing cells, which na="drop" leaves out, NaN: `width` of
+    each, if there is no other row.
+    """
     numpy = need("numpy", "to call a model")
     if na != "drop":
         out = function(frame)
@@ -148,6 +172,8 @@ def asked(function: _functions.Function, frame: Any, na: Optional[str], first: b
     complete = given.notna().all(axis=1).to_numpy()
     whole = frame[complete]
     if not len(whole):
+        if width:
+            return numpy.full((len(frame), width), numpy.nan)
         raise UsageError("no row is complete: every one has a missing cell in a column of the model")
     answers = function(whole)
     if first:

@@ -44,7 +44,9 @@ def routed(
             raise _functions.unknown(m)
     if _rows.columns(rows) is None and not _rows.is_files(rows):
         raise _rows.unfit(rows)
-    files = _frames.Files(_rows.files(rows, folder), options.get("delimiter")) if _rows.is_files(rows) else None
+    files = rows if isinstance(rows, _frames.Files) else None
+    if _rows.is_files(rows):
+        files = _frames.Files(_rows.files(rows, folder), options.get("delimiter"))
     named = files.columns if files is not None else _rows.columns(rows) or []
     if response is None:
         response, formula = _formulas.responding(formula, named)

@@ -6,10 +6,10 @@ import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .. import _command, _formulas, _labels, _models, _route, _sample
+from .. import _artifact, _command, _formulas, _functions, _labels, _models, _route
 from .._need import need
-from ..errors import Error, UsageError
-from . import _rows, _shipping
+from ..errors import UsageError
+from . import _rows, _shipping, _table
 from ._decomposition import Decomposition
 from ._passes import Passes
 
@@ -17,7 +17,7 @@ _OWN = ("model", "data", "input", "out", "log", "counts", "shards", "plan", "wor
 
 
 def decompose(
-    model: Union[_models.Model, Sequence[_models.Model]],
+    model: Union[_models.Model, _rows.Frame, Sequence[Any]],
     df: _rows.Frame,
     formula: _formulas.Formula = None,
     *,
@@ -28,6 +28,9 @@ def decompose(
     rows_per_task: int = 1 << 18,
     ship: Optional[bool] = None,
     any_kernel: bool = False,
+    link: Optional[str] = None,
+    clip: Optional[float] = None,
+    check: bool = True,
     **options: Any,
 ) -> Decomposition:
     """Split a trained network's predictor over the rows of a Spark DataFrame.
@@ -37,7 +40,10 @@ def decompose(
 
     Parameters
     ----------
-    model, formula, inputs, labels
+    model
+        As for :func:`pho.decompose`; one that is called is pickled, and called on the executors, once for each
+        row. Predictions are a column of the frame, ``df["p"]``; of classes ``df["p1", "p2", "p3"]``.
+    formula, inputs, labels, link, clip, check
         As for :func:`pho.decompose`.
     df : pyspark.sql.DataFrame
         The rows. Columns other than numbers, truth values and text are passed over.
@@ -73,30 +79,25 @@ def decompose(
     """
     _check(df, options, response, rows_per_task)
     folder = tempfile.mkdtemp(prefix="pho-")
-    shards = None
+    table = _table.Table(_rows.readable(df), order_by, rows_per_task)
     try:
-        frame = _rows.readable(df)
-        several = model if isinstance(model, (list, tuple)) else [model]
-        without = frame.drop(response) if response is not None else frame
-        few: Any = dict.fromkeys(without.columns, ()) if all(map(_models.is_network, several)) else without.limit(_sample.ROWS).toPandas()
-        route = _route.routed(model, few, _formulas.listed(formula), None, inputs, (None, None, True), options, folder, lambda event: None)
-        if route.predictor is not None:
-            told = "; ".join(route.warnings) or "the model is called, and has no file"
-            raise Error(f"{told}. On Spark the model is a file: let Spark write its predictions, and decompose them by pho.decompose")
-        networks = route.flags["model"]
-        named = None if labels is None else _labels.file(labels, folder)
-        arguments = _command.flags({**route.flags, "response": response, "labels": named, **options})
         program = _shipping.ship(df.sparkSession.sparkContext, ship)
-        shards = _rows.cut(frame, order_by, rows_per_task)
+        several = isinstance(model, (list, tuple)) and not _functions.is_array(model)
+        models = [_table.model(m, df, table.columns) for m in model] if several else _table.model(model, df, table.columns)
+        settings = (link, clip, check)
+        route = _route.routed(models, table, _formulas.listed(formula), response, inputs, settings, options, folder, lambda event: None)
+        named = None if labels is None else _labels.file(labels, folder)
+        arguments = _command.flags({**route.flags, "response": route.response, "labels": named, **options})
+        networks = route.flags.get("model", [])
         flags = ["--any-kernel"] if any_kernel else []
-        result = Passes(shards, folder, networks, program, flags).run(arguments)
-        return Decomposition(result, route.place, folder, program)
+        result = Passes(table.shards or table.cut(), folder, networks, program, flags).run(arguments)
+        _artifact.note(result, route.place or next(iter(networks), None), route.warnings, route.checked, route.fed)
+        return Decomposition(result, route.place, folder, program, route.predictor)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     finally:
-        if shards is not None:
-            shards.release()
+        table.release()
 
 
 def _check(df: Any, options: Mapping[str, Any], response: Any, rows_per_task: int) -> None:

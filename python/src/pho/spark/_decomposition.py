@@ -6,8 +6,9 @@ import os
 from typing import Any, Iterator, Optional, Sequence
 
 from .. import _decomposition, _session
+from .._predictor import Predictor
 from ..errors import UsageError
-from . import _shipping
+from . import _shipping, _task
 
 
 class Decomposition(_decomposition.Decomposition):
@@ -17,8 +18,8 @@ class Decomposition(_decomposition.Decomposition):
     adds to a frame.
     """
 
-    def __init__(self, result: str, model: Optional[str], folder: str, program: Optional[str]) -> None:
-        super().__init__(result, model, folder)
+    def __init__(self, result: str, model: Optional[str], folder: str, program: Optional[str], predictor: Optional[Predictor]) -> None:
+        super().__init__(result, model, folder, predictor=predictor)
         self._program = program
 
     def apply(self, rows: Any, *, se: bool = False, prefix: str = "pho_", **options: Any) -> Any:
@@ -46,7 +47,10 @@ class Decomposition(_decomposition.Decomposition):
         taken = sorted(set(names) & set(rows.columns))
         if taken:
             raise UsageError(f"the frame has a column {taken[0]!r} already: give another prefix=")
-        missing = sorted({c["name"] for c in hello["columns"]} - set(rows.columns))
+        needed = [c["name"] for c in hello["columns"]]
+        if self._predictor is not None:
+            needed = self._predictor.reads(needed, rows.columns)
+        missing = sorted(set(needed) - set(rows.columns))
         if missing:
             raise UsageError(f"the frame lacks the columns {', '.join(missing)}")
         context = rows.sparkSession.sparkContext
@@ -54,7 +58,8 @@ class Decomposition(_decomposition.Decomposition):
         model = self.network
         archive = context.broadcast(_shipping.pack(self.result, *([] if model is None else [model])))
         base = None if model is None else os.path.basename(model.rstrip("/"))
-        task = Parts(self._program, archive, os.path.basename(self.result), base, names, se, options.get("na", "error"))
+        predictor = None if self._predictor is None else context.broadcast(_shipping.pickled(self._predictor, self._predictor.what))
+        task = Parts(self._program, archive, os.path.basename(self.result), base, predictor, needed, names, se, options.get("na", "error"))
         return rows.mapInArrow(task, schema)
 
 
@@ -62,12 +67,23 @@ class Parts:
     """Adds the parts of rows to their batches, on an executor."""
 
     def __init__(
-        self, program: Optional[str], archive: Any, result: str, model: Optional[str], names: Sequence[str], se: bool, na: str
+        self,
+        program: Optional[str],
+        archive: Any,
+        result: str,
+        model: Optional[str],
+        predictor: Any,
+        needed: Sequence[str],
+        names: Sequence[str],
+        se: bool,
+        na: str,
     ) -> None:
         self._program = program
         self._archive = archive
         self._result = result
         self._model = model
+        self._predictor = predictor  # broadcast, if the model is called
+        self._needed = list(needed)
         self._names = list(names)
         self._se = se
         self._na = na
@@ -78,9 +94,10 @@ class Parts:
         _shipping.installed(self._program)
         folder = _shipping.unpack(self._archive.value)
         model = None if self._model is None else os.path.join(folder, self._model)
-        with _session.Session(_session.arguments(os.path.join(folder, self._result), model)) as session:
-            for batch in batches:
-                needed = pyarrow.table([batch.column(c) for c in session.columns], names=session.columns)
+        prepare = None if self._predictor is None else _shipping.unpickled(self._predictor.value).joined
+        with _session.Session(_session.arguments(os.path.join(folder, self._result), model), prepare=prepare) as session:
+            for batch in _task.short(batches):
+                needed = pyarrow.table([_task.number(batch.column(c)) for c in self._needed], names=self._needed)
                 parts = session.apply(needed, se=self._se, na=self._na)
                 columns = [pyarrow.array(parts[p], "float64") for p in list(parts)]
                 yield pyarrow.RecordBatch.from_arrays([*batch.columns, *columns], names=[*batch.schema.names, *self._names])

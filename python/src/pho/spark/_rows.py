@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from ..errors import Error, UsageError
 
@@ -65,13 +65,16 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def cut(frame: Frame, order_by: Order, rows_per_task: int) -> Shards:
-    """The rows in shards: of `rows_per_task` each in the given order, or the frame's own partitions."""
+def cut(frame: Frame, order_by: Order, rows_per_task: int, adding: Callable[[Frame], Frame] = lambda frame: frame) -> Shards:
+    """The rows in shards: of `rows_per_task` each in the given order, or the frame's own partitions.
+
+    `adding` puts further columns to rows that are where they stay.
+    """
     if order_by is None:
         if shuffled(frame):
             warnings.warn(UNORDERED, UserWarning, stacklevel=4)
-        return _counted([frame.persist()])
-    return _sorted(frame, order_by, rows_per_task)
+        return _counted([adding(frame).persist()])
+    return _sorted(frame, order_by, rows_per_task, adding)
 
 
 def shuffled(frame: Frame) -> bool:
@@ -80,7 +83,7 @@ def shuffled(frame: Frame) -> bool:
     return frame is not None and "Exchange" in str(frame.queryExecution().executedPlan().toString())
 
 
-def _sorted(frame: Frame, order_by: Order, rows_per_task: int) -> Shards:
+def _sorted(frame: Frame, order_by: Order, rows_per_task: int, adding: Callable[[Frame], Frame]) -> Shards:
     """Rows sorted, numbered, and cut by their numbers.
 
     Spark's own cuts of sorted rows come from a sample; these depend on the rows alone.
@@ -99,7 +102,7 @@ def _sorted(frame: Frame, order_by: Order, rows_per_task: int) -> Shards:
         numbered = in_order.mapInArrow(_Numbering(counts), _with_number(in_order))
         number = functions.col(_NUMBER)
         by_number = numbered.repartitionById(shards, (number / rows_per_task).cast("int")).sortWithinPartitions(_NUMBER)
-        out = _counted([by_number.drop(_NUMBER).persist(), in_order])
+        out = _counted([adding(by_number.drop(_NUMBER)).persist(), in_order])
     except BaseException:
         in_order.unpersist()
         raise

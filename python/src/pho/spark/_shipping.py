@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import pathlib
+import pickle
 import shutil
 import sys
 import tarfile
@@ -14,7 +15,7 @@ import zipfile
 from typing import Any, Optional
 
 from .. import _command
-from ..errors import Error
+from ..errors import Error, UsageError
 
 
 def ship(context: Any, wanted: Optional[bool]) -> Optional[str]:
@@ -78,6 +79,32 @@ def unpack(archive: bytes) -> str:
         if not os.path.isdir(target):
             raise
     return target
+
+
+def pickled(value: Any, what: str) -> bytes:
+    """A value with models, for the executors.
+
+    Raises
+    ------
+    UsageError
+        It cannot be pickled.
+    """
+    from pyspark import cloudpickle
+
+    dumps: Any = cloudpickle.dumps
+    try:
+        return bytes(dumps(value))
+    except Exception as fault:
+        raise UsageError(f"{what} cannot be pickled, and so not be sent to executors: {type(fault).__name__}: {fault}") from fault
+
+
+def unpickled(content: bytes) -> Any:
+    """On an executor: what was pickled."""
+    try:
+        return pickle.loads(content)
+    except Exception as fault:
+        told = f"the model cannot be read on an executor: {type(fault).__name__}: {fault}"
+        raise Error(f"{told}. It needs the same packages there as here; SparkContext.addPyFile sends modules of your own") from fault
 
 
 def installed(program: Optional[str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import tempfile
 from typing import Any, Callable, Iterator, Optional, Sequence
 
-from .. import _command
+from .. import _command, _functions, _links
 from ..errors import Error
 from . import _shipping
 from ._rows import _partition
@@ -42,6 +43,60 @@ class Pass:
             out = os.path.join(own, "part.pho")
             feed(accumulate(os.path.join(folder, "plan"), self._name, shard, out, models, self._flags), batches)
             yield from pieces(shard, out)
+
+
+class Predicting:
+    """Puts predictions behind a partition's rows."""
+
+    def __init__(self, adding: Any) -> None:
+        self._adding = adding  # broadcast
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        adding = _shipping.unpickled(self._adding.value)
+        try:
+            yield from adding(short(batches))
+        except Error as fault:
+            raise type(fault)(f"{fault} (partition {_partition(TaskContext)})") from fault.__cause__
+
+
+class Looking:
+    """What the predictions of a partition's rows hold.
+
+    Parameters
+    ----------
+    names : list of list of str
+        The columns of each model's.
+    """
+
+    def __init__(self, names: Sequence[Sequence[str]]) -> None:
+        self._names = [list(own) for own in names]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        seen = _links.Seen()
+        for batch in batches:
+            frame = batch.to_pandas()
+            seen.missing(frame)
+            for own in self._names:
+                seen.add(frame[own].to_numpy(float))
+        yield pyarrow.RecordBatch.from_pydict({"seen": pyarrow.array([pickle.dumps(seen)], "binary")})
+
+
+def short(batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches, none with more rows than a model is called on."""
+    for batch in batches:
+        for at in range(0, batch.num_rows, _functions.BATCH):
+            yield batch.slice(at, _functions.BATCH)
+
+
+def number(column: Any) -> Any:
+    """A column of Arrow, exact decimals as floating-point numbers."""
+    import pyarrow
+
+    return column.cast("float64") if pyarrow.types.is_decimal(column.type) else column
 
 
 def accumulate(plan: str, name: str, shard: int, out: str, models: Sequence[str], flags: Sequence[str]) -> list[str]:
