@@ -185,7 +185,7 @@ func TestFullDevice(t *testing.T) {
 func TestNoBreakSpaces(t *testing.T) {
 	var out strings.Builder
 	writeWrapped(&out, 13, "  ", 4, "large where x\u00a02 from 1.5\u202fkg on")
-	if want := "  large\n    where\n    x\u00a02 from\n    1.5\u202fkg on\n"; out.String() != want {
+	if want := "  large where\n    x\u00a02 from\n    1.5\u202fkg on\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
