@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-estimators check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-estimators check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -29,8 +29,13 @@ build:
 	$(each) $(GO) build ./...
 	$(GO) build -o bin/ ./cmd/...
 
-# Not vetted here, nor by race: lint does it, with more.
+# The tests but for simulations and others that take long: 6 minutes of one processor at most, nothing being
+# compiled yet. Not vetted here, nor by race: lint does it, with more.
 test:
+	$(GO) test -vet=off -short ./...
+
+# All tests, of benchmarks/ and examples/paper, too.
+test-long:
 	$(each) $(GO) test -vet=off ./...
 
 # Packages that start goroutines; the race detector needs a C compiler.
@@ -184,7 +189,7 @@ check-report:
 
 check:
 	@start=$$(date +%s) passed=; \
-	for t in lint vulncheck test portable race gate fuzz check-docs; do \
+	for t in lint vulncheck test-long portable race gate fuzz check-docs; do \
 		echo "== $$t"; began=$$(date +%s); \
 		$(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) RACETURNS=$(CHECKRACETURNS) || { echo "check: $$t FAILED after $$(( $$(date +%s) - began )) s; passed:$${passed:- nothing}"; exit 1; }; \
 		passed="$${passed:+$$passed,} $$t ($$(( $$(date +%s) - began )) s)"; \

@@ -11,7 +11,7 @@ require (
 )
 
 require (
-	github.com/andybalholm/brotli v1.2.8 // indirect
+	github.com/molecule-man/go-brrr v1.3.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 

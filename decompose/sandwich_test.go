@@ -161,6 +161,9 @@ func sandwichTable(t *testing.T, n int) *data.Table {
 // TestSandwich compares the last pass with sums row by row, for terms of all kinds, both
 // routes, weights with zeros, several predictors, learned bases, and without an intercept.
 func TestSandwich(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sums row by row, of many decompositions: half a minute")
+	}
 	const n = 900
 	tab := sandwichTable(t, n)
 	for _, c := range []struct {

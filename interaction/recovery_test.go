@@ -53,6 +53,9 @@ func found(ranks [][2]int) int {
 // At least as many of the planted pairs are in front as by FAST and by mgcv, on every set;
 // and hardly any other pairs are listed, echoes of these above all.
 func TestRecoveryIsNoWorseThanPeers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	raw, err := os.ReadFile("../testdata/golden/interactions/interactions.json")
 	if err != nil {
 		t.Fatal(err)

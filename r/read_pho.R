@@ -79,7 +79,8 @@ formula.pho <- function(x, ...) unlist(x$artifact$formulas)
 
 #' Coefficients of the terms after orthogonalization, in the raw coordinates of their bases
 #'
-#' @return a named vector, the intercept first; those of a term count from 1
+#' @return a named vector, the intercept first; those of a term count from 1. As in mgcv the intercept belongs to
+#'   slopes and levels as they are, and to centred smooths; the artifact's own is that of terms which are all centred
 coef.pho <- function(object, predictor = NULL, ...) {
   p <- .pho_predictor(object, predictor)
   values <- lapply(p$terms, function(t) {
@@ -87,14 +88,20 @@ coef.pho <- function(object, predictor = NULL, ...) {
     names(v) <- if (length(v) == 1) t$name else paste0(t$name, ".", seq_along(v))
     v
   })
-  c("(Intercept)" = p$intercept, unlist(values))
+  c("(Intercept)" = .pho_intercept(p), unlist(values))
+}
+
+# The intercept that belongs to slopes and levels, which the artifact has centred.
+.pho_intercept <- function(p) {
+  centred <- vapply(p$terms, function(t) if (t$kind %in% c("linear", "factor")) .pho_or(t$center, 0) else 0, 0)
+  p$intercept - sum(centred)
 }
 
 #' A summary in the layout of mgcv
 #'
 #' There are no p values: the rows' noise is not what a decomposition is about. `sd` is how far a
 #' term moves the predictor over the rows, `verdict` whether the rows determine it, `reasons`
-#' the kinds of reasons why not.
+#' the kinds of reasons why not. The intercept is that of coef().
 summary.pho <- function(object, ...) {
   a <- object$artifact
   predictors <- lapply(a$predictors, function(p) {
@@ -108,7 +115,7 @@ summary.pho <- function(object, ...) {
                  reasons = paste(vapply(t$reasons, function(r) r$kind, ""), collapse = ", "), stringsAsFactors = FALSE)
     })
     share <- unlist(p$variance) / p$variance$total
-    list(name = p$name, link = p$link$name, intercept = p$intercept, terms = do.call(rbind, rows), edf = p$edf, scale = p$scale,
+    list(name = p$name, link = p$link$name, intercept = .pho_intercept(p), terms = do.call(rbind, rows), edf = p$edf, scale = p$scale,
          share = share, share_before = p$variance_before$structured / p$variance_before$total)
   })
   structure(list(model = a$model$path, of = .pho_model(a$model), family = a$family, formula = formula(object), method = a$method, smoothing = a$smoothing,

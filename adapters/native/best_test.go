@@ -76,6 +76,9 @@ func families() map[string]Config {
 // rows that decide no worse than the additive model that it began from, and if it is
 // no better a warning says so; what is saved predicts what was scored.
 func TestNeverWorse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many trainings")
+	}
 	tab := withShares(t, simulated(t, 180, 12))
 	b := whole(t, tab)
 	for of, f := range families() {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/molecule-man/go-brrr"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -90,7 +90,7 @@ func (d *inflater) inflate(c codec, dst, src []byte) error {
 		}
 		return fill(dst, d.gzip)
 	case codecBrotli:
-		return fill(dst, brotli.NewReader(bytes.NewReader(src)))
+		return fill(dst, brrr.NewReader(bytes.NewReader(src)))
 	case codecLZ4Hadoop:
 		return errors.New("the pages are compressed with the first, unclear form of LZ4: write the file with Zstandard, Snappy or LZ4_RAW")
 	case codecLZO:

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/molecule-man/go-brrr"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -35,7 +35,10 @@ func TestCodecs(t *testing.T) {
 		},
 		codecBrotli: func(b []byte) []byte {
 			var out bytes.Buffer
-			z := brotli.NewWriter(&out)
+			z, err := brrr.NewWriter(&out, 6)
+			if err != nil {
+				t.Fatal(err)
+			}
 			_, _ = z.Write(b)
 			_ = z.Close()
 			return out.Bytes()

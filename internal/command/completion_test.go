@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,27 +38,5 @@ func TestCompletedValues(t *testing.T) {
 		if o := done(t, "completion", shell); len(o.out) < 1000 || strings.Contains(o.out, `\u00`) {
 			t.Errorf("%s: %.100q", shell, o.out)
 		}
-	}
-}
-
-// TestManualPages: one for each command, with its flags, and the same bytes each time.
-func TestManualPages(t *testing.T) {
-	t.Parallel()
-	dirs := [2]string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")}
-	for _, dir := range dirs {
-		done(t, "man", dir)
-	}
-	for _, c := range newRoot(streams{}).Commands() {
-		if !c.IsAvailableCommand() || c.Name() == "help" {
-			continue
-		}
-		name := "pho-" + c.Name() + ".1"
-		text := read(t, dirs[0], name)
-		if text != read(t, dirs[1], name) || !strings.Contains(text, "pho-"+c.Name()) || strings.Contains(text, "20") && strings.Contains(text, "Auto generated") {
-			t.Errorf("%s: %.200s", name, text)
-		}
-	}
-	if o := call(t, "man", dirs[0], "--date", "today"); o.status != exitUsage {
-		t.Errorf("--date today: %s", o.err)
 	}
 }

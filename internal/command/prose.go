@@ -54,7 +54,7 @@ func writeProse(w io.Writer, first string, indent int, text string) {
 // writeWrapped is writeProse in lines of at most so many characters, as far as words allow.
 func writeWrapped(w io.Writer, width int, first string, indent int, text string) {
 	line, begun := first, false
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }) { // not no-break spaces
 		switch {
 		case !begun:
 			line += word

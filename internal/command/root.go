@@ -8,6 +8,9 @@ import (
 	"github.com/pho-go/pho/internal/base/revision"
 )
 
+// Root is the command with all its commands, for who writes manuals of them: it is not to be executed.
+func Root() *cobra.Command { return newRoot(streams{}) }
+
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pho",
@@ -38,7 +41,7 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 	root.SetVersionTemplate("pho {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, s.args, err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(s), newInspect(s), newDecompose(s), newApply(s), newReport(s), newSummary(s), newExplain(s), newTrain(s), newVerify(s), newCompare(s), newMonitor(s), newServe(s), newPlan(s), newAccumulate(s), newMerge(s), newSolve(s), newMan())
+	root.AddCommand(newDemo(s), newInspect(s), newDecompose(s), newApply(s), newReport(s), newSummary(s), newExplain(s), newTrain(s), newVerify(s), newCompare(s), newMonitor(s), newServe(s), newPlan(s), newAccumulate(s), newMerge(s), newSolve(s))
 	complete(root)
 	return root
 }

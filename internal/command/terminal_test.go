@@ -180,3 +180,12 @@ func TestFullDevice(t *testing.T) {
 		t.Errorf("what decompose says is lost: status %d", status)
 	}
 }
+
+// Lines are broken at spaces, and no-break spaces are none.
+func TestNoBreakSpaces(t *testing.T) {
+	var out strings.Builder
+	writeWrapped(&out, 13, "  ", 4, "large where x\u00a02 from 1.5\u202fkg on")
+	if want := "  large where\n    x\u00a02 from\n    1.5\u202fkg on\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

@@ -194,6 +194,8 @@ if (requireNamespace("mgcv", quietly = TRUE)) {
     near(ours[, "s(x)"], theirs[, "s(x)"], 1e-4)
     near(ours[, "s(z)"], theirs[, "s(z)"], 1e-4)
     near(coef(a)[["area (m2)"]], coef(g)[["area"]], 1e-5)
+    near(coef(a)[["(Intercept)"]], coef(g)[["(Intercept)"]], 1e-4)
+    near(summary(a)$predictors[[1]]$intercept, coef(a)[["(Intercept)"]], 0)
     near(residuals(a), residuals(g), 1e-4)
   })
 } else cat("skip  comparison with mgcv, which is not installed\n")

@@ -26,7 +26,7 @@ func manuals(ctx context.Context, root string, at time.Time) ([]file, error) {
 	if _, err := output(ctx, root, []string{"GOWORK=off"}, "go", "build", "-buildvcs=false", "-o", program, "./cmd/pho"); err != nil {
 		return nil, err
 	}
-	if _, err := output(ctx, root, nil, program, "man", "--date", at.Format(time.DateOnly), pages); err != nil {
+	if _, err := output(ctx, root, []string{"GOWORK=off"}, "go", "run", "./internal/command/manuals", "-date", at.Format(time.DateOnly), pages); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(pages) // by name
