@@ -137,7 +137,7 @@ func TestOrdinalNetworkOfPolr(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := golden.Polr
-	rows, of, sum := "eta,other,y,w\n", map[float64]float64{}, 0.0
+	rows, of, sum := "latent,other,y,w\n", map[float64]float64{}, 0.0
 	for i := range p.Y {
 		rows += fmt.Sprintf("%.17g,%d,%g,%g\n", p.Eta[i], i*i%7, p.Y[i], p.W[i])
 		of[p.Y[i]] += p.W[i]
@@ -157,7 +157,7 @@ func TestOrdinalNetworkOfPolr(t *testing.T) {
 		b.AddNode("Sigmoid", []string{"logits"}, "y")
 	})
 	out := filepath.Join(dir, "result")
-	done(t, "decompose", "--model", net, "--data", filepath.Join(dir, "rows.csv"), "--input", "x=eta,other", "--response", "y", "--weights", "w", "--formula", "~ other", "--out", out)
+	done(t, "decompose", "--model", net, "--data", filepath.Join(dir, "rows.csv"), "--input", "x=latent,other", "--response", "y", "--weights", "w", "--formula", "~ other", "--out", out)
 	got := document(t, out)["prediction"].(map[string]any)["deviance_explained"].(float64)
 	if want := 1 - p.Loglik/null; math.Abs(got-want) > 1e-6 {
 		t.Errorf("%.9f of the deviance, want %.9f", got, want)
