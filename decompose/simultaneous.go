@@ -80,7 +80,7 @@ func (u *uncertainty) simultaneous(x *mat.Dense, df float64, seed uint64) []floa
 // root is L (d+1 x rank) with LL' the covariance of the coefficients and, last, the
 // intercept: a Cholesky factor with pivots, down to what is rounding.
 func (u *uncertainty) root() *mat.Dense {
-	const rounding = 1e-13 // of the variance of a column
+	const rounding = 1e-10 // of the variance of a column: its root is what draws are off by
 	d := u.cov.SymmetricDim()
 	joint := mat.NewSymDense(d+1, nil)
 	scale := make([]float64, d+1) // so that columns of any units count alike
@@ -97,7 +97,10 @@ func (u *uncertainty) root() *mat.Dense {
 			case i < d:
 				v = u.intercept[i]
 			}
-			if s := scale[i] * scale[j]; s > 0 {
+			switch s := scale[i] * scale[j]; {
+			case s > 0 && i == j:
+				joint.SetSym(i, i, 1) // to the bit, so that rounding does not choose the first pivot
+			case s > 0:
 				joint.SetSym(i, j, v/s)
 			}
 		}
