@@ -78,9 +78,9 @@ func (u *uncertainty) simultaneous(x *mat.Dense, df float64, seed uint64) []floa
 }
 
 // root is L (d+1 x rank) with LL' the covariance of the coefficients and, last, the
-// intercept: a Cholesky factor with pivots, down to what is rounding.
+// intercept, down to what is rounding: by eigenvectors, or of many columns, where these take a hundred times as long,
+// a Cholesky factor with pivots, which rounding changes more.
 func (u *uncertainty) root() *mat.Dense {
-	const rounding = 1e-10 // of the variance of a column: its root is what draws are off by
 	d := u.cov.SymmetricDim()
 	joint := mat.NewSymDense(d+1, nil)
 	scale := make([]float64, d+1) // so that columns of any units count alike
@@ -97,22 +97,63 @@ func (u *uncertainty) root() *mat.Dense {
 			case i < d:
 				v = u.intercept[i]
 			}
-			switch s := scale[i] * scale[j]; {
-			case s > 0 && i == j:
-				joint.SetSym(i, i, 1) // to the bit, so that rounding does not choose the first pivot
-			case s > 0:
+			if s := scale[i] * scale[j]; s > 0 {
 				joint.SetSym(i, j, v/s)
 			}
 		}
 	}
+	roots := eigenRoot
+	if d >= manyColumns {
+		roots = choleskyRoot
+	}
+	root := roots(joint)
+	for i := range d + 1 {
+		floats.Scale(scale[i], root.RawRowView(i))
+	}
+	return root
+}
+
+// rootRounding is the share of the largest variance that is taken for rounding.
+const rootRounding = 1e-13
+
+// eigenRoot is L with LL' = s by the eigenvectors of s; a column of zeros if s is 0.
+func eigenRoot(s *mat.SymDense) *mat.Dense {
+	n := s.SymmetricDim()
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, true) {
+		return mat.NewDense(n, 1, nil)
+	}
+	values := eigen.Values(nil) // increasing
+	first := 0
+	for first < n && !(values[first] > rootRounding*values[n-1]) {
+		first++
+	}
+	if first == n {
+		return mat.NewDense(n, 1, nil)
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	root := mat.DenseCopyOf(vectors.Slice(0, n, first, n))
+	for i := range n {
+		row := root.RawRowView(i)
+		for l := range row {
+			row[l] *= math.Sqrt(values[first+l])
+		}
+	}
+	return root
+}
+
+// choleskyRoot is L with LL' = s by a Cholesky factor with pivots; a column of zeros if s is 0. Pivots below
+// 1e-10 are taken for rounding: the root of a smaller one is rounding to more digits than draws may differ by.
+func choleskyRoot(s *mat.SymDense) *mat.Dense {
 	var factor mat.PivotedCholesky
-	factor.Factorize(joint, rounding)
+	factor.Factorize(s, 1e-10)
 	upper, rank := factor.RawU(), factor.Rank()
-	root := mat.NewDense(d+1, max(rank, 1), nil)
+	root := mat.NewDense(s.SymmetricDim(), max(rank, 1), nil)
 	for k, i := range factor.ColumnPivots(nil) {
 		row := root.RawRowView(i)
 		for l := range min(rank, k+1) {
-			row[l] = scale[i] * upper.At(l, k)
+			row[l] = upper.At(l, k)
 		}
 	}
 	return root
