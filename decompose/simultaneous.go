@@ -144,7 +144,7 @@ func eigenRoot(s *mat.SymDense) *mat.Dense {
 }
 
 // choleskyRoot is L with LL' = s by a Cholesky factor with pivots; a column of zeros if s is 0. Pivots below
-// 1e-10 are taken for rounding: the root of a smaller one is rounding to more digits than draws may differ by.
+// 1e-10 of the largest are dropped: most of them is rounding, and their roots would change draws in the eighth digit.
 func choleskyRoot(s *mat.SymDense) *mat.Dense {
 	var factor mat.PivotedCholesky
 	factor.Factorize(s, 1e-10)
