@@ -282,18 +282,7 @@ def test_matrices_and_responses(numbers):
         pho.decompose(model, X, response=y[:3])
 
 
-def test_dates_and_keras_are_told(people):
-    rows = people.assign(when=pandas.Timestamp("2026-01-01"))
-    with pytest.raises(pho.Error, match='column "when"'):
-        pho.decompose(bytes_of_a_line(), rows, "~ when", inputs=["age"])
+def test_keras_is_told(people):
     keras = type("Model", (), {"__module__": "keras.models"})()
     with pytest.raises(pho.UsageError, match=r"model\.export"):
         pho.decompose(keras, people)
-
-
-def bytes_of_a_line():
-    from skl2onnx import to_onnx
-    from sklearn.linear_model import LinearRegression
-
-    X = numpy.arange(5, dtype="float32")[:, None]
-    return to_onnx(LinearRegression().fit(X, X[:, 0]), X).SerializeToString()
