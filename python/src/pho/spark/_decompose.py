@@ -42,7 +42,7 @@ def decompose(
     ----------
     model
         As for :func:`pho.decompose`; one that is called is pickled, and called on the executors, once for each
-        row. Predictions are a column of the frame, ``df["p"]``; of classes ``df["p1", "p2", "p3"]``.
+        row. Predictions are a column of the frame, ``df["p"]``; of classes ``df[["p1", "p2", "p3"]]``.
     formula, inputs, labels, link, clip, check
         As for :func:`pho.decompose`.
     df : pyspark.sql.DataFrame

@@ -42,7 +42,11 @@ class Table(_frames.Files):
 
     @functools.cached_property
     def _first(self) -> Any:
-        return self._frame.limit(_sample.ROWS).toArrow().combine_chunks()
+        import pyarrow
+
+        # Through limit(...).toArrow() rows of any partition come first, and others each time.
+        rows = [r.asDict() for r in self._frame.take(_sample.ROWS)]
+        return pyarrow.Table.from_pylist(rows, schema=self._frame.limit(0).toArrow().schema)
 
     def cut(self, adding: Any = lambda frame: frame) -> _rows.Shards:
         """The rows in shards, with what `adding` puts to them."""
