@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# readme.sh: the commands that README.md begins with, in a fresh clone: it is cloned, its first
-# command runs, its second is the tests, which make check runs by itself.
+# readme.sh: the commands that README.md begins with, in a fresh clone: it is cloned, and its first
+# command runs. Its second, make test, is looked at alone: its tests are some of make test-long's, which
+# make check runs.
 set -euo pipefail
 export GOWORK=off
 root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
@@ -14,6 +15,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 git clone -q "$root" "$dir/pho"
 cd "$dir/pho"
+make -n test | grep -qE ' test -vet=off -short \./\.\.\.$' || { echo "readme: make test does not run the tests of the main module"; exit 1; }
 bash -ec "${commands[1]}" >"$dir/said" || { cat "$dir/said"; echo "readme: FAILED: ${commands[1]}"; exit 1; }
 [ -s pho-demo/nam/report.html ] || { echo "readme: ${commands[1]} left no pho-demo/nam/report.html"; exit 1; }
 echo "readme: ${commands[1]}: ran in a fresh clone"

@@ -273,8 +273,10 @@ func (p *Predictions) fault(v float64) string {
 		return "is infinite"
 	case p.probabilities() && (v < 0 || v > 1):
 		return fmt.Sprintf("is no probability, as the link %s takes them", p.Link)
+	case p.Link == "softmax" && p.Clip == 0 && (v == 0 || v == 1):
+		return "is a probability without a logarithm"
 	case p.probabilities() && p.Clip == 0 && (v == 0 || v == 1):
-		return fmt.Sprintf("is a probability without a %s", map[bool]string{true: "logarithm", false: p.Link}[p.Link == "softmax"])
+		return "is a probability without a " + p.Link
 	case (p.Link == "log" || p.Link == "softplus") && v <= 0:
 		return fmt.Sprintf("is not above 0, as the link %s takes them", p.Link)
 	}
@@ -319,9 +321,9 @@ func (ref *Reference) otherLink(name string, predictors int, err error) error {
 	return fmt.Errorf("the links of its predictors are %q, and the predictions have the link %s: name the family's link, or a family of that one", linksOf(f), ref.Link)
 }
 
-// unlinked says of predictions that are decomposed as they are what the family takes them for, if they may be
-// something else; "" if not.
-func (ref *Reference) unlinked(f family.Family) string {
+// takenAsPredictors says of predictions of link identity that the family takes them as predictors of other links, as
+// which they may not be meant; "" where its links are the identity too.
+func (ref *Reference) takenAsPredictors(f family.Family) string {
 	if ref.Kind != Columns || ref.Link != "identity" || f == nil {
 		return ""
 	}

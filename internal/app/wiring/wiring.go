@@ -163,7 +163,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	notes = append(notes, q.twice(), cmp.Or(thresholdsNote, thresholds(o.Family)))
-	notes = append(notes, s.passedOver(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.unlinked(o.Family))
+	notes = append(notes, s.passedOver(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.takenAsPredictors(o.Family))
 	notes = append(notes, s.responses()...)
 	return &Ready{s.graph(), s.models[0], m, rows, notes, chosen, leftOut, trainedFor, event, s.reference, q.Formulas, sample, s.heads, q.Labels, q.ID, q.Options.Workers, q.Network}, nil
 }
