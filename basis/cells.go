@@ -151,31 +151,6 @@ func (t *CellsTerm) Cells() (observed, possible int) {
 	return len(t.cells), possible
 }
 
-// Occurred tells for each row of b whether its combination of levels did when the term
-// was made. Where it did not, the rows say nothing of the interaction.
-func (t *CellsTerm) Occurred(b *data.Batch) ([]bool, error) {
-	each := make([][]int32, len(t.factors))
-	for i, f := range t.factors {
-		var err error
-		if each[i], err = f.levels.codes(nil, t.name, b); err != nil {
-			return nil, err
-		}
-	}
-	out := make([]bool, b.Rows())
-	cell, key := make([]int32, len(t.factors)), []byte(nil)
-	for i := range out {
-		for l, f := range t.factors {
-			cell[l] = each[l][i]
-			out[i] = out[i] || f.contrast && cell[l] == 0 // it has no column, and nobody knows
-		}
-		if !out[i] {
-			key = cellKey(key, cell)
-			_, out[i] = t.column[string(key)]
-		}
-	}
-	return out, nil
-}
-
 func (t *CellsTerm) cellName(cell []int32) string {
 	parts := make([]string, len(cell))
 	for i, c := range cell {

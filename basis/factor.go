@@ -112,6 +112,31 @@ func newFactor(column, name string, names []string) (*FactorTerm, error) {
 	return &FactorTerm{name: name, levels: l}, nil
 }
 
+// FactorOf is the categorical term of columns whose levels are known: a raw column for each
+// level, or for each combination of the levels of several columns, those of the last column
+// changing fastest. levels[i] are those of columns[i].
+func FactorOf(name string, columns []string, levels [][]string) (decompose.Term, error) {
+	if len(columns) == 1 {
+		return newFactor(columns[0], name, levels[0])
+	}
+	factors, cells := make([]cellFactor, len(columns)), [][]int32{nil}
+	for i, column := range columns {
+		l, err := newLevels(column, levels[i])
+		if err != nil {
+			return nil, err
+		}
+		factors[i].levels = l
+		var longer [][]int32
+		for _, cell := range cells {
+			for level := range levels[i] {
+				longer = append(longer, append(slices.Clone(cell), int32(level)))
+			}
+		}
+		cells = longer
+	}
+	return newCells(name, decompose.Factor, factors, nil, cells)
+}
+
 // Name is the column's name, or factor(column) if it was written so.
 func (t *FactorTerm) Name() string { return t.name }
 

@@ -56,7 +56,7 @@ func Free() Constraint { return Constraint{} }
 // (Wood 2017, 5.4.1).
 func SumToZero() Constraint { return Constraint{kind: sumToZero} }
 
-// Treatment: the first coefficient is 0 (treatment contrasts).
+// Treatment: the coefficient of the first level that has rows is 0 (treatment contrasts).
 func Treatment() Constraint { return Constraint{kind: treatment} }
 
 // Orthogonal: v'a = 0 for v of length Dim, which is copied. The basis at a point makes

@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -98,10 +99,11 @@ func (d *Predictor) coefficients(j int) ([]Coefficient, error) {
 		l := make([]float64, n)
 		l[c] = 1
 		if t.Kind == Factor {
-			if c == 0 {
-				continue
+			reference := d.reference(j)
+			if c == reference || d.mean[d.first(j)+c] == 0 {
+				continue // or no row has the level
 			}
-			l[0] = -1
+			l[reference] = -1
 		}
 		v, err := d.value(functional{terms: []int{j}, weights: [][]float64{l}})
 		if err != nil {
@@ -116,6 +118,12 @@ func (d *Predictor) coefficients(j int) ([]Coefficient, error) {
 	return out, nil
 }
 
+// reference is the first level of factor j that has rows.
+func (d *Predictor) reference(j int) int {
+	lo := d.first(j)
+	return max(0, slices.IndexFunc(d.mean[lo:lo+len(d.Terms[j].Alpha)], func(n float64) bool { return n > 0 }))
+}
+
 // interceptAtReference is the intercept of uncentred parametric terms. Products from which
 // margins were taken stay centred: at 0 they are not 0.
 func (d *Predictor) interceptAtReference() (Coefficient, error) {
@@ -127,7 +135,7 @@ func (d *Predictor) interceptAtReference() (Coefficient, error) {
 		}
 		l := make([]float64, len(t.Alpha))
 		if t.Kind == Factor {
-			l[0] = 1
+			l[d.reference(j)] = 1
 		}
 		lo := d.first(j)
 		floats.Sub(l, d.mean[lo:lo+len(l)])

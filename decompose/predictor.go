@@ -353,11 +353,12 @@ func (s *solver) verdicts(context.Context) error {
 // dow[tue].
 func (b Block) columnName(at, width int) string {
 	if l, ok := b.Term.(interface{ Levels() []string }); ok {
+		levels := l.Levels()
 		if b.Constraint.kind == treatment {
-			at++
+			at += b.freeDim() - width
 		}
 		at = b.selected(at)
-		if levels := l.Levels(); at < len(levels) {
+		if at < len(levels) {
 			return fmt.Sprintf("%s[%s]", b.Term.Name(), levels[at])
 		}
 	}

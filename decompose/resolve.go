@@ -40,9 +40,9 @@ func (p *plan) normal(b Block, m *moments.Moments) []float64 {
 		}
 		return sum
 	case treatment:
-		first := make([]float64, d)
-		first[0] = 1
-		return first
+		reference, at := make([]float64, d), p.offset[p.index[b.Term]]
+		reference[max(0, slices.IndexFunc(m.Sum[at:at+d], func(n float64) bool { return n != 0 }))] = 1
+		return reference
 	case orthogonalTo:
 		return b.Constraint.normal
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
 )
 
 // Support says where rows lie for the terms of two features, and of one level of a factor
@@ -350,4 +351,28 @@ func checkQuantiles(q []float64, lo, hi float64) error {
 		return fmt.Errorf("%d quantiles that do not ascend from %v to %v", len(q), lo, hi)
 	}
 	return nil
+}
+
+// Occurred tells for each row of b whether the training rows had its level, or its
+// combination of levels, of term j, a factor: where they had not, the network alone says
+// what the term is. nil: term j is no factor.
+func (d *Predictor) Occurred(j int, b *data.Batch) ([]bool, error) {
+	t := &d.Terms[j]
+	factor, ok := t.term.(SparseTerm)
+	if !ok || t.Kind != Factor {
+		return nil, nil
+	}
+	x, err := factor.EvalSparse(b)
+	if err != nil {
+		return nil, err
+	}
+	codes, ok := x.(*design.Codes)
+	if !ok {
+		return nil, nil
+	}
+	out, lo := make([]bool, len(codes.Code)), d.first(j)
+	for i, code := range codes.Code {
+		out[i] = code >= 0 && (d.mean == nil || d.mean[lo+int(code)] > 0)
+	}
+	return out, nil
 }

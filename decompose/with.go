@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // With returns m with further structured blocks, by predictor name; the name ""
 // stands for every predictor. A block whose term has the name of one that m
 // already has takes that one's place and keeps its coefficients: a formula may
-// repeat x3 of the graph. The blocks keep their Term values, so a term given to
+// repeat x3 of the graph. A factor of columns of which m has one stays m's, which knows all
+// levels. The blocks keep their Term values, so a term given to
 // several predictors is evaluated once.
 func With(m Model, extra map[string][]Block) (Model, error) {
 	names := m.Predictors()
@@ -35,11 +37,17 @@ func With(m Model, extra map[string][]Block) (Model, error) {
 // merge appends b, or lets it merge with the block of the same name.
 func merge(blocks []Block, b Block) ([]Block, error) {
 	for i, have := range blocks {
+		if b.Coef == nil && have.Coef != nil && have.Term.Kind() == Factor && b.Term.Kind() == Factor && slices.Equal(have.Term.Columns(), b.Term.Columns()) {
+			return blocks, nil
+		}
 		if have.Term.Name() != b.Term.Name() {
 			continue
 		}
 		if have.Term.Kind() != b.Term.Kind() || have.Term.Dim() != b.Term.Dim() {
 			hint := ""
+			if have.Term.Kind() == Factor && b.Term.Kind() == Linear {
+				hint = ": the network has a coefficient for each of its levels: leave it out of the formula"
+			}
 			if have.Term.Kind() == Linear && b.Term.Kind() == Factor {
 				hint = fmt.Sprintf(": write factor(%s) in the formula", b.Term.Name())
 			}

@@ -203,7 +203,7 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	}
 	e.widen()
 	if len(terms) == 1 {
-		err = blank(&e, gridOf, b)
+		err = blank(&e, d, terms[0], b)
 	}
 	for i, far := range g.far(&e, gridOf) {
 		if far {
@@ -213,16 +213,10 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	return e, err
 }
 
-// blank leaves combinations of levels that did not occur without a value: rows say nothing
-// of the interaction there.
-func blank(e *Effect, t *decompose.TermResult, b *data.Batch) error {
-	cells, ok := t.Term().(interface {
-		Occurred(b *data.Batch) ([]bool, error)
-	})
-	if !ok || e.X2 == nil {
-		return nil
-	}
-	occurred, err := cells.Occurred(b)
+// blank leaves levels, and combinations of them, that did not occur without a value: rows say
+// nothing of the term there.
+func blank(e *Effect, d *decompose.Predictor, j int, b *data.Batch) error {
+	occurred, err := d.Occurred(j, b)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/adapters/onnx/internal/structure"
+	"github.com/pho-go/pho/basis"
 )
 
 // Discover finds the additive structure of a network whose inputs are bound to
@@ -51,7 +52,7 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 			}
 			return labels.Columns, nil
 		},
-		Evaluate: evaluation(split), Limits: l,
+		Factor: basis.FactorOf, Evaluate: evaluation(split), Limits: l,
 	}
 	if o.Decode != nil {
 		s.Declared = func() (*structure.Declared, error) {

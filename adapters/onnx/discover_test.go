@@ -107,14 +107,15 @@ func TestDiscoverPatterns(t *testing.T) {
 			return h.Output("y", sum)
 		}, want: []string{"eta[] = 0 + f(x[0]):3 + f(x[1]):3 + f(x[2]):3 + f(x[3]):3"}},
 
-		{reason: "an embedding of an integer input is a learned term", build: func() *graph.Graph {
+		{reason: "an embedding of an integer input is a factor", build: func() *graph.Graph {
 			id, x := graphtest.Input("id", graph.Batch, 1), graphtest.Input("x", graph.Batch, 2)
 			id.Type = graph.Int64
 			h := graphtest.NewHand(id, x)
 			e := h.Node("Squeeze", nil, graphtest.Rows(2), h.Node("Gather", nil, graphtest.Rows(1, 2), graphtest.Ramp(5, 2), id), graphtest.Ints(1))
+			h.G.Nodes[0].Resolved = 0 // the axis
 			cat := h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(4), e, x)
 			return h.Output("y", h.Add(h.Linear(e, 1, 2), h.Linear(h.Relu(cat, 4, 3), 1, 1, 1)))
-		}, want: []string{"eta[] = 0 + f(id):2 + deep(id,x[0],x[1]):3"}},
+		}, want: []string{"eta[] = 0 + id:5 + deep(id,x[0],x[1]):3"}},
 
 		{reason: "a residual block feeds U with both layers", build: func() *graph.Graph {
 			h, x := x4()

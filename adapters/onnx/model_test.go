@@ -164,7 +164,7 @@ func TestForwardErrors(t *testing.T) {
 	}
 	o := outputsFor(m, 2)
 	o.Taps = nil
-	if err := m.Forward(context.Background(), o, good()); err == nil || !strings.Contains(err.Error(), "onnx: Forward into nil tap \"f(city)@") {
+	if err := m.Forward(context.Background(), o, good()); err == nil || !strings.Contains(err.Error(), "onnx: Forward into nil tap \"f(a,b)@") {
 		t.Errorf("no taps: %v", err)
 	}
 	o = outputsFor(m, 3)

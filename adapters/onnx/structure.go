@@ -107,7 +107,7 @@ func (p PredictorInfo) Response() string { return structure.Response(p.Head) }
 // TermInfo is a structured term found in the graph.
 type TermInfo struct {
 	Name        string   `json:"name"`
-	Kind        string   `json:"kind"` // linear, learned, or that of a declared term
+	Kind        string   `json:"kind"` // linear, learned, factor of codes, or that of a declared term
 	Columns     []string `json:"columns"`
 	Width       int      `json:"width"`       // columns of its basis
 	Coefficient *float64 `json:"coefficient"` // of a linear term

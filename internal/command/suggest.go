@@ -123,7 +123,7 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 	for _, p := range s.Predictors {
 		var learned []string
 		for _, t := range p.Terms {
-			if t.Kind == string(decompose.Learned) && len(t.Columns) == 1 {
+			if t.Kind != string(decompose.Linear) && len(t.Columns) == 1 {
 				learned, some = append(learned, t.Columns...), true
 			}
 		}

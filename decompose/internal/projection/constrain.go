@@ -54,7 +54,7 @@ type Constrained struct {
 	raw    []int        // first raw column of each block in the view, and the end
 	start  []int        // first constrained column of each block, and the end
 	z      []*mat.Dense // d_j x c_j; nil: the identity below first_j rows of zeros
-	first  []int        // more than 0: the coefficients of a contrast's first level
+	first  []int        // more than 0: the coefficients of a contrast's first level, and of those without rows before it
 	terms  []penalty.Component
 	notes  []string
 
@@ -143,9 +143,9 @@ func (c *Constrained) constrain(j int) error {
 	if b.Kept {
 		b = b.zeroColumn(dim)
 	}
-	if b.contrast() {
-		c.terms = append(c.terms, penalty.Component{Name: c.names[j], Start: c.start[j], Dim: dim - 1, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF})
-		c.z, c.first, c.start = append(c.z, nil), append(c.first, 1), append(c.start, c.start[j]+dim-1)
+	if n := b.contrast(c.view.Mean[c.raw[j]:c.raw[j+1]]); n > 0 {
+		c.terms = append(c.terms, penalty.Component{Name: c.names[j], Start: c.start[j], Dim: dim - n, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF})
+		c.z, c.first, c.start = append(c.z, nil), append(c.first, n), append(c.start, c.start[j]+dim-n)
 		return nil
 	}
 	null, err := c.nullSpace(j, b)
@@ -175,13 +175,20 @@ func (c *Constrained) constrain(j int) error {
 	return nil
 }
 
-// contrast tells whether the constraint is that the first of several coefficients is 0, and nothing is
-// penalised: of many levels the matrix that says so would be large.
-func (b Block) contrast() bool {
-	if b.Map != nil || b.Select || len(b.Penalty.S) > 0 || len(b.Normal) < 2 || b.Normal[0] == 0 {
-		return false
+// contrast is how many of the first coefficients are 0, if the constraint is that one of several
+// is 0, those before it are of levels without rows (mean are the columns'), and nothing is penalised: of
+// many levels the matrix that says so would be large. 0: it is another constraint.
+func (b Block) contrast(mean []float64) int {
+	reference := slices.IndexFunc(b.Normal, func(v float64) bool { return v != 0 })
+	if b.Map != nil || b.Select || len(b.Penalty.S) > 0 || reference < 0 || len(b.Normal)-reference < 2 ||
+		anyNonZero(b.Normal[reference+1:]) || anyNonZero(mean[:reference]) {
+		return 0
 	}
-	return !slices.ContainsFunc(b.Normal[1:], func(v float64) bool { return v != 0 })
+	return reference + 1
+}
+
+func anyNonZero(v []float64) bool {
+	return slices.ContainsFunc(v, func(x float64) bool { return x != 0 })
 }
 
 // zeroColumn is b with a column of zeros under a fixed penalty in place of its own, so

@@ -14,8 +14,21 @@ func TestContrast(t *testing.T) {
 	normal := make([]float64, d)
 	normal[0] = 1
 	blocks := []Block{{Normal: normal}, {}}
-	if !blocks[0].contrast() || (Block{Normal: make([]float64, d)}).contrast() || (Block{Normal: []float64{1, 1}}).contrast() {
-		t.Fatal("what is a contrast")
+	second := []float64{0, 1, 0}
+	for _, c := range []struct {
+		b    Block
+		mean []float64
+		want int
+	}{
+		{blocks[0], make([]float64, d), 1},
+		{Block{Normal: make([]float64, d)}, make([]float64, d), 0},
+		{Block{Normal: []float64{1, 1}}, []float64{0, 1}, 0},
+		{Block{Normal: second}, []float64{0, .5, .5}, 2},
+		{Block{Normal: second}, []float64{.2, .5, .3}, 0},
+	} {
+		if got := c.b.contrast(c.mean); got != c.want {
+			t.Fatalf("contrast of %v with means %v: %d, want %d", c.b.Normal, c.mean, got, c.want)
+		}
 	}
 	chosen := &Constrained{blocks: blocks, raw: []int{0, d, n}, start: []int{0, d - 1, n - 1}, z: make([]*mat.Dense, 2), first: []int{1, 0}}
 	dense := *chosen

@@ -207,8 +207,13 @@ func (d *discovery) claimed(a Element) (decompose.Term, bool) {
 	return nil, false
 }
 
-// dropForced gives up the claims on tensors that Deep or Learned speak of.
+// dropForced gives up the claims on tensors, and the factors, that Deep or Learned speak of.
 func (d *discovery) dropForced() {
+	for k := range d.coded {
+		d.coded[k] = slices.DeleteFunc(d.coded[k], func(c coded) bool {
+			return slices.ContainsFunc(c.atoms, func(el Element) bool { _, ok := d.class[el]; return ok })
+		})
+	}
 	for k := range d.claims {
 		d.claims[k] = slices.DeleteFunc(d.claims[k], func(c claim) bool {
 			for e := range c.value.Width() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/decompose"
 )
 
 // maxPredictors bounds K.
@@ -22,6 +23,9 @@ type Options struct {
 	// nil results: nothing.
 	Declared func() (*Declared, error)
 	Levels   func() (map[string][]string, error)
+	// Factor makes the term of all combinations of the columns' levels; nil: embeddings stay
+	// learned terms.
+	Factor func(name string, columns []string, levels [][]string) (decompose.Term, error)
 	// Evaluate computes tensors of the graph in double precision.
 	Evaluate Evaluate
 	Limits   Limits // the zero value: the defaults
@@ -45,6 +49,9 @@ func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 		return nil, err
 	}
 	if err := d.readDeclaration(); err != nil {
+		return nil, err
+	}
+	if err := d.findCoded(); err != nil {
 		return nil, err
 	}
 	if err := d.force(); err != nil {

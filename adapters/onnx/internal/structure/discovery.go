@@ -40,6 +40,7 @@ type discovery struct {
 	found    []candidate
 	ordinals map[*graph.Value]*candidate // outputs of ordered classes; nil: of a predictor that another one has
 	claims   [][]claim                   // declared terms of each predictor
+	coded    [][]coded                   // factors of each predictor
 	// declaredDeep are the tensors that the file says are the deep part's features.
 	declaredDeep map[*graph.Value]bool
 	class        map[Element]forced // by override

@@ -114,6 +114,9 @@ func (d *discovery) atomTerm(a Element) string {
 	if t, ok := d.claimed(a); ok {
 		return t.Name()
 	}
+	if name, ok := d.factorOf(a); ok {
+		return name
+	}
 	return learnedName(d.columnNames(d.set(a)))
 }
 

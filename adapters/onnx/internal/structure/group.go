@@ -29,7 +29,7 @@ func (d *discovery) group() {
 		}
 		d.s.Parts[k] = Parts{Eta: f.eta, Intercept: f.u.constant}
 		linear := map[int]float64{}
-		u := d.addDeclared(k)
+		u := d.addCoded(k, d.addDeclared(k))
 		for i, el := range u.atoms {
 			if c, ok := d.column[el]; ok {
 				linear[c] += u.coef[i]

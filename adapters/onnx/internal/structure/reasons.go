@@ -113,13 +113,17 @@ func (d *discovery) sumUp(k int) {
 			linear++
 		}
 	}
-	learned := len(info.Terms) - linear - declared
+	factors := len(d.coded[k])
+	learned := len(info.Terms) - linear - declared - factors
 	var terms []string
 	if linear > 0 {
 		terms = append(terms, graph.Plural(linear, "linear term"))
 	}
 	if declared > 0 {
 		terms = append(terms, graph.Plural(declared, "declared term"))
+	}
+	if factors > 0 {
+		terms = append(terms, graph.Plural(factors, "factor"))
 	}
 	if learned > 0 {
 		terms = append(terms, graph.Plural(learned, "learned term"))
