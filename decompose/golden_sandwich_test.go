@@ -26,18 +26,7 @@ func TestSandwichLikeR(t *testing.T) {
 		}
 	}
 	must(t, json.Unmarshal(raw, &golden))
-	var months []string
-	must(t, json.Unmarshal(golden.Columns["month"], &months))
-	tab := data.NewTable(len(months))
-	must(t, tab.AddTexts("month", months))
-	for name, text := range golden.Columns {
-		if name == "month" {
-			continue
-		}
-		var v []float64
-		must(t, json.Unmarshal(text, &v))
-		must(t, tab.AddNumeric(name, v))
-	}
+	tab := airQuality(t, golden.Columns)
 	if len(golden.Cases) != 12 {
 		t.Fatalf("%d cases", len(golden.Cases))
 	}
@@ -70,4 +59,22 @@ func TestSandwichLikeR(t *testing.T) {
 			}
 		}
 	}
+}
+
+// airQuality has R's airquality as sandwich.json holds it.
+func airQuality(t *testing.T, columns map[string]json.RawMessage) *data.Table {
+	t.Helper()
+	var months []string
+	must(t, json.Unmarshal(columns["month"], &months))
+	tab := data.NewTable(len(months))
+	must(t, tab.AddTexts("month", months))
+	for name, text := range columns {
+		if name == "month" {
+			continue
+		}
+		var v []float64
+		must(t, json.Unmarshal(text, &v))
+		must(t, tab.AddNumeric(name, v))
+	}
+	return tab
 }

@@ -327,6 +327,7 @@ func (s *solver) check(context.Context) error {
 	s.warnRows()
 	s.warnTerms()
 	s.warnSmoothing()
+	s.warnOtherMinimum()
 	if v := s.out.Variance; !s.intercept() {
 		s.warn("projection without an intercept: the parts may covary (twice covariance %.3g of total variance %.3g)", v.TwiceCovariance, v.Total)
 	}

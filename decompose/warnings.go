@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/pho-go/pho/penalty"
@@ -66,6 +67,24 @@ func (s *solver) warnSmoothing() {
 			s.warn("the bases reproduce the deep part exactly: there is no residual to choose the smoothing by, so it is as weak as allowed")
 		}
 	}
+}
+
+// warnOtherMinimum tells of a choice of smoothing parameters that is nearly as good as the one
+// taken, where it is another one.
+func (s *solver) warnOtherMinimum() {
+	const likely = 3 // log-likelihoods: exp(3) is 20
+	other := s.fit.Other
+	if other == nil || other.Score-*s.fit.Score > likely {
+		return
+	}
+	var differ []string
+	for j, t := range s.out.Terms {
+		if edf := other.EDF[j]; math.Abs(edf-t.EDF) > 0.05 {
+			differ = append(differ, fmt.Sprintf("%s %.2f (%.2f)", t.Name, t.EDF, edf))
+		}
+	}
+	s.warn("the smoothing criterion has two minima, %.6g, which was taken, and %.6g: the rows hardly tell these effective degrees of freedom from those in brackets: %s",
+		*s.fit.Score, other.Score, listed(differ))
 }
 
 // listed names at most eight.

@@ -54,6 +54,10 @@ type Fit struct {
 	// few digits, so that there may be a better fit beyond: see Problem.Factor.
 	LostDigits bool
 
+	// Other is a minimum of the criterion that was found besides; nil: none was, or it was not
+	// looked for, since that would take long.
+	Other *Minimum
+
 	Status Status
 	Log    []Step
 

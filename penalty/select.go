@@ -146,8 +146,18 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 	if s.stopped() {
 		return nil, ctx.Err()
 	}
+	var other *point
+	if len(targets) == 0 && groups == nil {
+		search, best, status, other = search.secondStart(best, status, start, fixed, opts.MaxIterations)
+		if s.stopped() {
+			return nil, ctx.Err()
+		}
+	}
 	fit.Status, fit.Log, fit.Score, fit.LostDigits = status, search.log, best.score, search.lostDigits
 	fit.finish(p, search, best.rho, opts.Scale)
+	if other != nil {
+		fit.Other = fit.minimumAt(p, search, best, other)
+	}
 	for _, own := range fit.all() {
 		own.Phi = best.phi
 	}

@@ -21,15 +21,16 @@ const fewDigits = 1e-10
 
 // Fit is alpha and what goes with it. Slices by block are in the blocks' order.
 type Fit struct {
-	EDF        []float64   // by block
-	EDF1, EDF2 []float64   // by block, for tests and with the uncertainty of smoothing; nil: not known
-	EDFTotal   float64     // with the intercept
-	Rank       int         // without the intercept and kept blocks
-	Scale      float64     // residual variance
-	Lambda     [][]float64 // smoothing parameters by block; nil of kept blocks
-	AtInfinity [][]bool    // which of them left only their penalty's null space
-	Score      *float64    // of the smoothing criterion; nil: nothing was chosen or given
-	Status     string      // of the selection; "": none
+	EDF        []float64        // by block
+	EDF1, EDF2 []float64        // by block, for tests and with the uncertainty of smoothing; nil: not known
+	EDFTotal   float64          // with the intercept
+	Rank       int              // without the intercept and kept blocks
+	Scale      float64          // residual variance
+	Lambda     [][]float64      // smoothing parameters by block; nil of kept blocks
+	AtInfinity [][]bool         // which of them left only their penalty's null space
+	Score      *float64         // of the smoothing criterion; nil: nothing was chosen or given
+	Other      *penalty.Minimum // another minimum of it; nil: see penalty.Fit
+	Status     string           // of the selection; "": none
 	Iterations int
 
 	problem *Problem

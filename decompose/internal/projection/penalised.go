@@ -52,7 +52,7 @@ func (p *Problem) fitOf(fit *penalty.Fit, exact bool) (*Fit, error) {
 	}
 	f.Status, f.Iterations = fit.Status.String(), len(fit.Log)
 	if len(fit.Lambda) > 0 {
-		f.Score = &fit.Score
+		f.Score, f.Other = &fit.Score, fit.Other
 	}
 	if f.weakest = f.weakestPenalised(); fit.LostDigits {
 		f.weakest = 0
