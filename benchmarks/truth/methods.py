@@ -164,7 +164,7 @@ def shap_settings(problem: Problem) -> dict[str, Callable[[], Curves]]:
             problem.shared_seconds = time.process_time() - start
         return by_value(problem, values[0], bins, spline)
 
-    ways = ((20, False), (50, False), (100, False), (200, False), (200, True))
+    ways = ((20, False), (50, False), (100, False), (200, False), (1000, False), (200, True))
     return {f"background {background}, {k} bins{', spline' if s else ''}": partial(curves, k, s) for k, s in ways}
 
 
@@ -173,7 +173,7 @@ def settings(method: str, problem: Problem) -> dict[str, Callable[[], Curves]]:
     if method == "PDP":
         return {f"{k} values" if k < 10**6 else "every value": partial(partial_dependence, problem, k) for k in (50, 10**6)}
     if method == "ALE":
-        return {f"{k} bins": partial(accumulated, problem, k) for k in (10, 20, 50, 100, 200)}
+        return {f"{k} bins": partial(accumulated, problem, k) for k in (10, 20, 50, 100, 200, 500, 2000)}
     if method == "SHAP":
         return shap_settings(problem)
     if method == "EBM":
@@ -185,9 +185,11 @@ def settings(method: str, problem: Problem) -> dict[str, Callable[[], Curves]]:
             "ALE, 20": ("ALE", {}),
             "ALE, 50": ("ALE", dict(Fixed=50)),
             "ALE, 200": ("ALE", dict(Fixed=200)),
+            "ALE, 1000": ("ALE", dict(Fixed=1000)),
             "RHALE": ("RHALE", {}),
             "RHALE, 50": ("RHALE", dict(DynamicProgramming=50)),
-            "RHALE, quantiles": ("RHALE", dict(Quantile=50)),
+            "RHALE, 50 quantiles": ("RHALE", dict(Quantile=50)),
+            "RHALE, 200 quantiles": ("RHALE", dict(Quantile=200)),
         }
         return {name: partial(effector_curves, problem, of, **binning) for name, (of, binning) in grid.items()}
     raise ValueError(method)

@@ -281,10 +281,10 @@ which no user could choose; pho has one setting.
 | peer | settings |
 |---|---|
 | PDP | 50 quantiles; every value |
-| ALE | 10, 20, 50, 100, 200 quantile bins |
-| SHAP | exact Shapley values (interventional; background of 200 rows, of additive networks 100: it moves none of their curves), their mean by value in 20, 50, 100, 200 bins, and a smoothing spline |
+| ALE | 10, 20, 50, 100, 200, 500 quantile bins; one for each row |
+| SHAP | exact Shapley values (interventional; background of 200 rows, of additive networks 100: it moves none of their curves), their mean by value in 20, 50, 100, 200, 1000 bins, and a smoothing spline |
 | EBM | fitted to the predictions: defaults; unsmoothed at a faster rate. Pairs are left out: they come after the main effects and change none |
-| effector | ALE in 20, 50 and 200 bins; RHALE by dynamic programming (20 and 50) and quantiles |
+| effector | ALE in 20, 50, 200 and 1000 bins; RHALE by dynamic programming (20 and 50 bins) and 50 and 200 quantiles |
 | mgcv | gam by REML on the predictions: `cr` with k = 20 and 40, `ps` with 20; with `ti` of the true pairs, which it is told |
 
 Versions: {versions}.
