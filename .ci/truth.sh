@@ -36,7 +36,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git clone -q "$root" "$work/tree"
-(cd "$work/tree" && "$go" build -buildvcs=true -o "$work/pho" ./cmd/pho)
+(cd "$work/tree" && "$go" build -trimpath -buildvcs=true -o "$work/pho" ./cmd/pho)
 out=$root/bin/truth${QUICK:+-quick}
 judge=$work/tree/benchmarks/truth
 export PYTHONDONTWRITEBYTECODE=1
