@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-estimators check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -97,6 +97,13 @@ ONLY ?=
 RESULTS ?= docs/benchmarks.md
 bench-compare:
 	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' RESULTS='$(RESULTS)' bash .ci/bench-compare.sh $(ONLY)
+
+# pho with no options next to networks whose function is known, and next to PDP, ALE, SHAP, EBM, effector and
+# mgcv: docs/truth.md anew, of HEAD. Takes an hour or two; call it again where it was interrupted. QUICK=1: a few minutes,
+# into bin/truth-quick; ONLY=pho, NETWORK and METHODS (regular expressions): a part. Needs Python 3.11 and the
+# package index once, for an environment in ENVS, and RSCRIPT with mgcv and jsonlite.
+truth:
+	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' QUICK='$(QUICK)' ONLY='$(ONLY)' NETWORK='$(NETWORK)' METHODS='$(METHODS)' bash .ci/truth.sh '$(envs)/truth'
 
 # A sitting of at most FOR of the benchmark of docs/paper.md, which takes hours; call it
 # again until it is done. It needs the data sets (make data).
