@@ -29,25 +29,28 @@ const (
 
 // Ranking is a visitor that ranks pairs, nil if nobody asks.
 func (d *Ready) Ranking() []decompose.Visitor {
-	if d.sample == nil {
+	if d.sample == nil || d.unranked {
 		return nil
 	}
 	return []decompose.Visitor{interaction.NewRanking(d.sample).WithID(d.id).WithWorkers(d.workers)}
 }
 
 // sampleOf samples the columns that the network reads or the formulas name and that are
-// neither tensors nor have a role, nil if nobody asks what is left. Of a model that is known by its
+// neither tensors nor have a role; if nobody asks what is left, those of terms that are made by the rows, nil
+// if there are none. Of a model that is known by its
 // predictions, these are no columns to explain it by.
 func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interaction.Sample {
-	if q.Interactions == NoInteractions {
-		return nil
-	}
 	var names []string
-	if q.Network == nil || q.Network.Predictions == nil {
+	if q.Interactions != NoInteractions && (q.Network == nil || q.Network.Predictions == nil) {
 		names = slices.Clone(m.Columns())
 	}
 	for _, spec := range terms {
-		names = append(names, spec.Columns()...)
+		if q.Interactions != NoInteractions || spec.Scanner().NeedsScan() { // which costs no pass of its own
+			names = append(names, spec.Columns()...)
+		}
+	}
+	if len(names) == 0 && q.Interactions == NoInteractions {
+		return nil
 	}
 	schema, roles := q.Rows.Schema(), q.Options.Columns.Names()
 	var among []string
@@ -61,14 +64,14 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 }
 
 // AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
-// everything ready anew with those that Interactions asks for. added are the terms. If
-// Interactions asks for none, or no pair is worth it, it is d itself that comes back.
+// everything ready anew with those that Interactions asks for, and with chosen smooths that Grow changed. added are
+// the terms. If Interactions asks for none, or nothing is worth it, it is d itself that comes back.
 func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
 	if q.Interactions == 0 || q.Interactions == NoInteractions {
 		return d, nil, nil
 	}
 	o := *q.Options
-	o.Visitors, o.Bands, o.Cluster = d.Ranking(), decompose.ProjectionBands, "" // nobody asks for bands yet
+	o.Visitors, o.Bands, o.Cluster = append(d.Ranking(), d.LackOfFit()), decompose.ProjectionBands, "" // nobody asks for bands yet
 	rank := q.Rank
 	if rank == nil {
 		rank = decompose.Decompose
@@ -77,15 +80,28 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	if added, err = q.Extend(r); err != nil || len(added) == 0 {
-		return d, nil, err
+	grown, err := q.Grow(d, r)
+	if err != nil {
+		return nil, nil, err
 	}
+	if added, err = q.Extend(r); err != nil {
+		return nil, nil, err
+	}
+	if added = append(grown, added...); len(added) == 0 {
+		return d, nil, nil
+	}
+	extended, err := q.again(ctx, d, added)
+	return extended, added, err
+}
+
+// again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
+func (q *Request) again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
 	extended, err := q.Ready(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("adding %q: %w", added, err)
+		return nil, fmt.Errorf("adding %q: %w", added, err)
 	}
 	extended.Chosen, extended.LeftOut = q.Formulas, d.LeftOut
-	return extended, added, nil
+	return extended, nil
 }
 
 // Extend adds the pairs that Interactions asks for to the formulas, those that r's ranking has (Ready.Ranking), for
