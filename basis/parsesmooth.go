@@ -95,6 +95,12 @@ func (m *interpreter) smoothArg(s *smoothArgs, c formula.Call, d class, a formul
 		}
 		s.M, err = m.integers(a)
 	case "knots":
+		if a.Value.Kind == formula.String && a.Value.Text == "quantiles" {
+			if s.Quantiles = d.bs == (BS{}).label(); !s.Quantiles {
+				return m.Errorf(a.Value.Pos, `knots = "quantiles" is for bs = "bs"`)
+			}
+			return nil
+		}
 		s.Knots, err = m.numbers(a)
 	case "cuts":
 		if d.univariate == nil || len(s.Columns) != 1 {

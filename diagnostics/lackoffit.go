@@ -21,6 +21,7 @@ type LackOfFit struct {
 	cuts    func(column string) []float64
 	columns []string
 	edges   [][]float64 // by column: bin b holds values from edge b-1 to below edge b
+	binning []*binning
 	weights string
 	terms   []binned
 	sums    *binSums
@@ -38,7 +39,7 @@ func (c *LackOfFit) Columns() []string { return nil }
 
 // Begin finds the smooths to check.
 func (c *LackOfFit) Begin(r *decompose.Result) error {
-	c.columns, c.edges, c.terms, c.weights = nil, nil, nil, r.Weights
+	c.columns, c.edges, c.binning, c.terms, c.weights = nil, nil, nil, nil, r.Weights
 	for k := range r.Predictors {
 		for j := range r.Predictors[k].Terms {
 			t := &r.Predictors[k].Terms[j]
@@ -52,7 +53,7 @@ func (c *LackOfFit) Begin(r *decompose.Result) error {
 					continue
 				}
 				at = len(c.columns)
-				c.columns, c.edges = append(c.columns, t.Features[0]), append(c.edges, edges)
+				c.columns, c.edges, c.binning = append(c.columns, t.Features[0]), append(c.edges, edges), append(c.binning, newBinning(edges))
 			}
 			c.terms = append(c.terms, binned{k, j, at})
 		}
@@ -81,7 +82,6 @@ func (c *LackOfFit) Map(p *decompose.Parts) (any, error) {
 	if len(c.terms) == 0 {
 		return s, nil
 	}
-	n := p.Batch.Rows()
 	var w []float64
 	if c.weights != "" {
 		var err error
@@ -95,7 +95,7 @@ func (c *LackOfFit) Map(p *decompose.Parts) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("diagnostics: %w", err)
 		}
-		in[i] = binsOf(c.edges[i], x, w)
+		in[i] = c.binning[i].bins(x, w)
 		own := &s.columns[i]
 		for r, b := range in[i] {
 			if b >= 0 {
@@ -106,43 +106,73 @@ func (c *LackOfFit) Map(p *decompose.Parts) (any, error) {
 			}
 		}
 	}
-	values := make([]float64, n)
 	for i, t := range c.terms {
 		d, own := &p.Predictors[t.predictor], &s.terms[i]
-		for r := range values {
-			values[r] = d.Row(r)[t.term]
-		}
+		values := d.Terms.RawMatrix()
 		for r, b := range in[t.column] {
 			if b >= 0 {
 				v := weight(w, r)
 				e := v * d.Unstructured[r]
 				own.remainder[b] += e
 				own.square[b] += e * e
-				own.value[b] += v * values[r]
+				own.value[b] += v * values.Data[r*values.Stride+t.term]
 			}
 		}
 	}
 	return s, nil
 }
 
-// binsOf is how many edges each x has reached; -1 of a row without weight or value.
-func binsOf(edges, x, w []float64) []int32 {
+// binning finds the bin of a value: how many edges it has reached.
+type binning struct {
+	edges []float64
+	// first are, of as many equal parts of the range of edges as there are edges, four times, how many edges lie
+	// before: bins are looked for between two of them.
+	first    []int32
+	perUnit  float64
+	from, to float64
+}
+
+func newBinning(edges []float64) *binning {
+	n := len(edges)
+	b := &binning{edges: edges, from: edges[0], to: edges[n-1], first: make([]int32, 4*n+1)}
+	b.perUnit = float64(4*n) / (b.to - b.from)
+	for _, e := range edges {
+		b.first[b.part(e)+1]++
+	}
+	for i := range 4 * n {
+		b.first[i+1] += b.first[i]
+	}
+	return b
+}
+
+// part never decreases with x.
+func (b *binning) part(x float64) int {
+	if f := (x - b.from) * b.perUnit; f > 0 { // not of one edge alone, whose parts are infinitely many to the unit
+		return int(min(f, float64(len(b.first)-2)))
+	}
+	return 0
+}
+
+func (b *binning) bin(x float64) int32 {
+	at := b.part(x)
+	low, high := b.first[at], b.first[at+1]
+	for low < high {
+		if half := (low + high) / 2; b.edges[half] <= x {
+			low = half + 1
+		} else {
+			high = half
+		}
+	}
+	return low
+}
+
+// bins are those of each x; -1 of a row without weight or value.
+func (b *binning) bins(x, w []float64) []int32 {
 	out := make([]int32, len(x))
 	for r, v := range x {
-		if v != v || w != nil && !(w[r] > 0) {
-			out[r] = -1
-			continue
+		if out[r] = -1; v == v && (w == nil || w[r] > 0) {
+			out[r] = b.bin(v)
 		}
-		low, n := 0, len(edges)
-		for n > 0 { // edges below low are reached; of the n from there on some may be
-			half := n / 2
-			if edges[low+half] <= v {
-				low, n = low+half+1, n-half-1
-			} else {
-				n = half
-			}
-		}
-		out[r] = int32(low)
 	}
 	return out
 }

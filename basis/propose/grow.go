@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/pho-go/pho/basis/formula"
-	"github.com/pho-go/pho/basis/internal/cubic"
+	"github.com/pho-go/pho/basis/internal/bspline"
+	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/diagnostics"
 )
 
@@ -25,7 +26,7 @@ func (g Growth) With(o Growth) Growth {
 	return Growth{max(g.K, o.K), slices.Compact(cuts)}
 }
 
-// Of is a smooth s(x, bs = "cr", k = ...) with the growth.
+// Of is a smooth s(x, k = ...) with the growth.
 func (g Growth) Of(t formula.Summand) formula.Summand {
 	c := t.Calls[0]
 	c.Args = slices.Clone(c.Args)
@@ -46,6 +47,7 @@ func (g Growth) Of(t formula.Summand) formula.Summand {
 
 const (
 	grown     = 2      // times as many columns, once
+	perCut    = 3.0    // coefficients that a cut counts for: its place is searched, too (Zhang and Siegmund 2007)
 	maxCuts   = 20     // of a term
 	penalised = 0.25   // of the further columns of a spline that are fitted without a penalty here: what REML leaves of them, about
 	perKnot   = 2      // bins for each column of a spline that is tried
@@ -54,7 +56,7 @@ const (
 	worthCut  = 0.0005 // of the variance of term and remainder by bins: what a cut must explain
 )
 
-// Grow chooses what a cubic regression spline of k columns should become, by what its bins have of the term and of the
+// Grow chooses what a cubic spline of k columns, its knots quantiles, should become, by what its bins have of the term and of the
 // remainder: twice as many columns, cuts beside it, both, or as it is, of at most most columns in all. That of the least BIC is taken,
 // n log(RSS/n) + log(n) times the number of coefficients, a cut's place counted as one. Cuts are searched one after the
 // other among the bins' edges, each where it explains most, and then placed within the bin by its mean. own are
@@ -65,7 +67,7 @@ func Grow(bins []diagnostics.Bin, k, most int, own []float64) Growth {
 		return best
 	}
 	least := math.Inf(1)
-	for _, columns := range []int{k, grown * k} {
+	for _, columns := range []int{k, k / 2, grown * k} {
 		if columns > most {
 			break
 		}
@@ -78,7 +80,7 @@ func Grow(bins []diagnostics.Bin, k, most int, own []float64) Growth {
 		}
 		score := func(cuts int) float64 {
 			n := f.rows
-			return n*math.Log(f.left()/n) + math.Log(n)*(float64(columns-k)*penalised+float64(2*cuts))
+			return n*math.Log(f.left()/n) + math.Log(n)*(float64(columns-k)*penalised+perCut*float64(cuts))
 		}
 		size := max(k, columns)
 		if columns > k {
@@ -139,13 +141,7 @@ func newStepFit(bins []diagnostics.Bin, k int) *stepFit {
 	}
 	f.span(one)
 	f.all = f.between()
-	knots := make([]float64, k)
-	for j := range knots { // type 7 quantiles of the bins
-		h := float64(n-1) * float64(j) / float64(k-1)
-		i := min(int(h), n-2)
-		knots[j] = x[i] + (h-float64(i))*(x[i+1]-x[i])
-	}
-	spline, err := cubic.NewNatural(knots)
+	spline, err := splineOf(x, k)
 	if err != nil {
 		return nil // knots that are too close
 	}
@@ -164,6 +160,13 @@ func newStepFit(bins []diagnostics.Bin, k int) *stepFit {
 		f.span(c)
 	}
 	return f
+}
+
+// splineOf is the cubic spline of k columns whose knots are quantiles of x.
+func splineOf(x []float64, k int) (*bspline.Basis, error) {
+	p := distinct.NewPoints(1, len(x))
+	p.AddColumn(x)
+	return bspline.New(3, bspline.Extended(p.Quantiles(k-2, x[0], x[len(x)-1]), 3))
 }
 
 // dot is the weighted product.

@@ -53,9 +53,9 @@ const (
 //   - text, and columns in factors, are factors, with more than 50 levels random effects;
 //   - runs of columns of 0 and 1 of which each row has exactly one 1 are one factor,
 //     onehot(...), and so are those of a common prefix of which it has at most one;
-//   - other numbers are smooths, s(x): cubic regression splines, whose knots are quantiles. k is
-//     20, or two thirds of the number of distinct values; with nine or fewer they are factors,
-//     with two linear;
+//   - other numbers are smooths, s(x): cubic splines whose knots are quantiles of the rows. k is 20, or
+//     two thirds of the number of distinct values; with nine or fewer they are factors, with two
+//     linear;
 //   - constants, identifiers (a text of its own on most rows, a count of the rows, a whole
 //     number of its own on each row in a column named id, or key, or index) and tensors are
 //     left out.
@@ -109,7 +109,7 @@ const (
 	codedFactor // factor(x) of a number
 	oneHot
 	random
-	spline // s(x, bs = "cr")
+	spline // s(x, bs = "bs", knots = "quantiles")
 )
 
 // term is a term that is chosen: its columns and, roughly, the columns of its basis.
@@ -193,8 +193,9 @@ func (t term) summand() formula.Summand {
 		basis("re")
 	case spline:
 		c.Func = "s"
-		basis("cr")
+		basis("bs")
 		argument("k", formula.Value{Kind: formula.Number, Number: float64(t.width)})
+		argument("knots", formula.Value{Kind: formula.String, Text: "quantiles"})
 	}
 	return formula.Summand{Calls: []formula.Call{c}}
 }

@@ -76,6 +76,8 @@ type Ready struct {
 	// Chosen are the formulas whose "." was expanded, as they can be copied; LeftOut says
 	// which columns have no term there, and why.
 	Chosen, LeftOut []string
+	// Stopped says, by predictor, why AutoInteractions added no more pairs; nil: nobody asked for them.
+	Stopped []string
 	// TrainedFor is the family that was taken because the network's file says that it was
 	// trained for it, on this response; "": it says nothing, or a family was asked for.
 	TrainedFor string
