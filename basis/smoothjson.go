@@ -109,7 +109,7 @@ func readStepped(j smoothJSON[json.RawMessage]) (spline, error) {
 	if err := (Stepped{CR{}, cuts}).check(); err != nil {
 		return nil, err
 	}
-	if j.BS == (CC{}).label() || j.BS == (CP{}).label() {
+	if class, _ := Classes(nil).find(j.BS); class.cyclic {
 		return nil, fmt.Errorf("a %s basis has no cuts", j.BS)
 	}
 	of, err := readSpline(&j)

@@ -32,7 +32,7 @@ func (s Stepped) check() error {
 		return fmt.Errorf("cuts of no basis: there are %s", enumerate(ownNames()))
 	case Stepped:
 		return errors.New("the basis of a smooth with cuts has cuts itself: give all of them at once")
-	case CC, CP:
+	case interface{ hasPeriod() bool }:
 		return fmt.Errorf("a cyclic smooth such as bs = %q has no cuts: its ends are one point", s.Of.label())
 	}
 	if len(s.Cuts) == 0 {

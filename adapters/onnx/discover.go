@@ -24,8 +24,11 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 	if o == nil {
 		o = &Options{}
 	}
-	if o.MaxOrder < 0 || o.TreeOrder < 0 {
-		return nil, fmt.Errorf("onnx: MaxOrder %d or TreeOrder %d is negative; 0 means the default", o.MaxOrder, o.TreeOrder)
+	switch {
+	case o.MaxOrder < 0:
+		return nil, fmt.Errorf("onnx: MaxOrder %d is negative; 0 means the default, 3", o.MaxOrder)
+	case o.TreeOrder < 0:
+		return nil, fmt.Errorf("onnx: TreeOrder %d is negative; 0 means the default, %d", o.TreeOrder, DefaultTreeOrder)
 	}
 	if !(o.Clip >= 0 && o.Clip < 0.5) {
 		return nil, fmt.Errorf("onnx: Clip is %g: it is how far probabilities are kept from 0 and 1, less than 0.5; 0 means not at all", o.Clip)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,10 +44,11 @@ func shape(p onnx.PredictorInfo) string {
 }
 
 // Boosted stumps are sums of functions of one column, boosting of depth two of one and
-// two, and trees on many columns are deep, whoever wrote the file. Each term is one
-// column.
+// two, and trees on many columns are deep, whoever wrote the file: on three and more unless
+// asked for. Each term is one column.
 func TestStructureOfTrees(t *testing.T) {
-	for name, want := range map[string][]string{
+	ofThree := regexp.MustCompile(`f\(\S+,\S+,\S+\) `)
+	for name, three := range map[string][]string{
 		"lightgbm/stumps":             {"f([0]) f([1])"},
 		"lightgbm/pairs":              {"f([0]) f([0],[1])"},
 		"lightgbm/classifier_stumps":  {"sigmoid f([0]) f([1])"},
@@ -70,17 +72,23 @@ func TestStructureOfTrees(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		s, err := onnx.Discover(g, onnx.Unbound(g), nil)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+		var two []string
+		for _, p := range three {
+			two = append(two, ofThree.ReplaceAllString(p, ""))
 		}
-		var got []string
-		for _, p := range s.Predictors {
-			got = append(got, shape(p))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		for order, want := range map[int][]string{0: two, 3: three} {
+			s, err := onnx.Discover(g, onnx.Unbound(g), &onnx.Options{TreeOrder: order})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			var got []string
+			for _, p := range s.Predictors {
+				got = append(got, shape(p))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, trees of %d columns at most: %q, want %q", name, order, got, want)
+			}
 		}
 	}
 }
