@@ -69,6 +69,12 @@ func (q *Request) Grow(d *Ready, r *decompose.Result) (grown []string, err error
 		return nil, nil
 	}
 	formulas := slices.Clone(q.Formulas)
+	var cuts map[string][]float64
+	if d.Graph != nil {
+		if cuts, err = d.Graph.Cuts(); err != nil {
+			return nil, err
+		}
+	}
 	for i, columns := range q.chosen {
 		if len(columns) == 0 {
 			continue
@@ -83,7 +89,7 @@ func (q *Request) Grow(d *Ready, r *decompose.Result) (grown []string, err error
 			if !slices.Contains(columns, column) {
 				continue
 			}
-			g := d.growth(r, f.Predictor, column, k, k+spare)
+			g := d.growth(r, f.Predictor, column, k, k+spare, cuts[column])
 			if g.K == k && len(g.Cuts) == 0 {
 				continue
 			}
@@ -111,8 +117,8 @@ func spareColumns(r *decompose.Result, predictor string) int {
 }
 
 // growth is what the smooth of a column with k columns becomes, at most of most: in any of the predictors that its formula is
-// for ("": all).
-func (d *Ready) growth(r *decompose.Result, predictor, column string, k, most int) propose.Growth {
+// for ("": all). cuts are the network's own of the column.
+func (d *Ready) growth(r *decompose.Result, predictor, column string, k, most int, cuts []float64) propose.Growth {
 	g := propose.Growth{K: k}
 	for at := range r.Predictors {
 		p := &r.Predictors[at]
@@ -124,7 +130,7 @@ func (d *Ready) growth(r *decompose.Result, predictor, column string, k, most in
 			continue
 		}
 		if l := p.Terms[j].LackOfFit; l != nil && l.P < missedP && l.Share >= missedOwn && l.OfPredictor >= missedPredictor {
-			g = g.With(propose.Grow(d.lack.Bins(at, j), k, most, nil))
+			g = g.With(propose.Grow(d.lack.Bins(at, j), k, most, cuts))
 		}
 	}
 	return g

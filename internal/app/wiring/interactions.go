@@ -36,21 +36,20 @@ func (d *Ready) Ranking() []decompose.Visitor {
 }
 
 // sampleOf samples the columns that the network reads or the formulas name and that are
-// neither tensors nor have a role; if nobody asks what is left, those of terms that are made by the rows, nil
-// if there are none. Of a model that is known by its
+// neither tensors nor have a role; if nobody asks what is left those of the formulas where smooths were chosen, which
+// may grow, else nil. Of a model that is known by its
 // predictions, these are no columns to explain it by.
 func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interaction.Sample {
+	asked := q.Interactions != NoInteractions
+	if !asked && !slices.ContainsFunc(q.chosen, func(columns []string) bool { return len(columns) > 0 }) {
+		return nil
+	}
 	var names []string
-	if q.Interactions != NoInteractions && (q.Network == nil || q.Network.Predictions == nil) {
+	if asked && (q.Network == nil || q.Network.Predictions == nil) {
 		names = slices.Clone(m.Columns())
 	}
 	for _, spec := range terms {
-		if q.Interactions != NoInteractions || spec.Scanner().NeedsScan() { // which costs no pass of its own
-			names = append(names, spec.Columns()...)
-		}
-	}
-	if len(names) == 0 && q.Interactions == NoInteractions {
-		return nil
+		names = append(names, spec.Columns()...)
 	}
 	schema, roles := q.Rows.Schema(), q.Options.Columns.Names()
 	var among []string
