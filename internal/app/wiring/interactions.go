@@ -230,17 +230,18 @@ func whyStopped(pairs []decompose.PairGain, n int, d *decompose.Predictor, rows 
 	if n == 1 {
 		added = "no more than 1 pair is added"
 	}
+	share := func(v float64) string { return fmt.Sprintf("%.2g %%", 100*v) }
 	of := fmt.Sprintf("interactions of %s: %s, since ", d.Name, added)
 	switch {
 	case n == len(pairs):
 		return of + "no other can be told from chance"
 	case pairs[n].Gain < worthIt:
-		return of + fmt.Sprintf("the next, %s, takes %s of the variance, less than %s", pairs[n].Term, Percent(pairs[n].Gain), Percent(worthIt))
+		return of + fmt.Sprintf("the next, %s, takes %s of the variance, less than %s", pairs[n].Term, share(pairs[n].Gain), share(worthIt))
 	case n >= maxAuto:
-		return of + fmt.Sprintf("that is the most; the next, %s, takes %s of the variance", pairs[n].Term, Percent(pairs[n].Gain))
+		return of + fmt.Sprintf("that is the most; the next, %s, takes %s of the variance", pairs[n].Term, share(pairs[n].Gain))
 	}
 	return of + fmt.Sprintf("%d rows bear %d effective degrees of freedom, one for %d rows: the terms have %.0f, and a pair may take %d; the next, %s, takes %s of the variance",
-		rows, rows/rowsPerEDF, rowsPerEDF, d.EDF, pairEDF, pairs[n].Term, Percent(pairs[n].Gain))
+		rows, rows/rowsPerEDF, rowsPerEDF, d.EDF, pairEDF, pairs[n].Term, share(pairs[n].Gain))
 }
 
 // withTerms adds terms to the formula of the predictor ("": of all), or a formula of them.
