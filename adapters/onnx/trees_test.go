@@ -332,3 +332,23 @@ func TestNamesOfSplitTreesAreFree(t *testing.T) {
 		t.Errorf("y is %v, -y is %v", a, b)
 	}
 }
+
+// The numbers that splits compare columns with are where a network may jump: above t for x <= t and x > t, at t for x < t.
+func TestCutsOfTrees(t *testing.T) {
+	tr := new(graphtest.Trees)
+	tr.Branch(0, 0, 1, "BRANCH_LEQ", 0.5, 1, 2).Leaf(0, 1, 1)
+	tr.Branch(0, 2, 1, "BRANCH_LT", 2, 3, 4).Leaf(0, 3, 2).Leaf(0, 4, 3)
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+	tr.Regressor(b, "x", "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	m := modelOf(t, b, nil)
+	cuts, err := m.Cuts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := m.Binding()[0].Columns[1]
+	if got := cuts[column]; len(cuts) != 1 || len(got) != 2 || !(got[0] > 0.5 && got[0] < 0.500001) || got[1] != 2 {
+		t.Errorf("cuts %v, want those of %s just above 0.5 and at 2", cuts, column)
+	}
+}

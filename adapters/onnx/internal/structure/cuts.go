@@ -91,7 +91,11 @@ func (c *cutter) note(column string, t float64, itself bool) {
 		return
 	}
 	if !itself {
-		t = float64(math.Nextafter32(float32(t), float32(math.Inf(1))))
+		next := float32(t)
+		if float64(next) <= t {
+			next = math.Nextafter32(next, float32(math.Inf(1)))
+		}
+		t = float64(next)
 	}
 	c.cuts[column] = append(c.cuts[column], t)
 }
