@@ -22,7 +22,15 @@ type BS struct {
 	// Knots, nil: from the data. Two values: the range, widened in the same way.
 	// K+m[0]+1 increasing values: all knots. The data must lie within.
 	Knots []float64
+	// Quantiles puts the knots within the range, its ends among them, at quantiles of the rows, in which a value
+	// counts for no more rows than there are between two knots: where the rows are, the function may bend.
+	// Knots beyond the ends lie as far apart as the last two before. Of more than 1,024 distinct values so many
+	// are looked at, chosen by hash.
+	Quantiles bool
 }
+
+// quantileValues is how many distinct values quantiles are of, at most.
+const quantileValues = 1024
 
 func (s BS) label() string { return "bs" }
 
@@ -57,6 +65,9 @@ func (s BS) settings() (k, degree int, orders []int, err error) {
 	if k < degree+1 || k > maxK {
 		return 0, 0, nil, fmt.Errorf("k = %d: bs of degree %d takes k from %d to %d", k, degree, degree+1, maxK)
 	}
+	if s.Quantiles && len(s.Knots) > 0 {
+		return 0, 0, nil, fmt.Errorf("both knots and their quantiles are asked for: give one of them")
+	}
 	if n := len(s.Knots); n != 0 && n != 2 && n != k+degree+1 {
 		return 0, 0, nil, fmt.Errorf("%d knots: bs takes 2 (the range) or k + m[1] + 1 = %d", n, k+degree+1)
 	}
@@ -69,6 +80,9 @@ func (s BS) check() error {
 }
 
 func (s BS) scan(column string) columnScan {
+	if s.Quantiles {
+		return scanCounts(column, quantileValues)
+	}
 	k, _, _, _ := s.settings()
 	return scanFew(column, k)
 }
@@ -78,7 +92,14 @@ func (s BS) build(v *columnScan) (spline, *mat.SymDense, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b, _, err := PS{K: k, M: []int{degree - 1, 0}, Knots: s.Knots}.build(v)
+	knots := s.Knots
+	if s.Quantiles {
+		if err := enough(v, k, degree+1); err != nil {
+			return nil, nil, err
+		}
+		knots = bspline.Extended(v.Points.Quantiles(k-degree+1, v.Min, v.Max), degree)
+	}
+	b, _, err := PS{K: k, M: []int{degree - 1, 0}, Knots: knots}.build(v)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,11 +56,13 @@ type Class struct {
 // id) is not among them.
 type Arguments struct {
 	Columns []string
-	K       int            // 0: not given; in te() and ti() always given
-	M       []int          // nil: not given
-	Knots   []float64      // nil: not given
-	Period  []float64      // nil: not given
-	XT      *formula.Value // xt = ..., whatever else the class wants to know; nil: not given
+	K       int       // 0: not given; in te() and ti() always given
+	M       []int     // nil: not given
+	Knots   []float64 // nil: not given
+	// Quantiles says that knots = "quantiles" was given, to "bs" alone.
+	Quantiles bool
+	Period    []float64      // nil: not given
+	XT        *formula.Value // xt = ..., whatever else the class wants to know; nil: not given
 }
 
 // checkEvaluator refuses what no smooth can be made of.

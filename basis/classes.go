@@ -46,7 +46,9 @@ func ownClasses() []class {
 			period, knots := a.ends()
 			return CP{K: a.K, M: a.M, Period: period, Knots: knots}, nil
 		}},
-		{bs: "bs", takesOrder: true, univariate: func(a *Arguments) (Univariate, error) { return BS{K: a.K, M: a.M, Knots: a.Knots}, nil }},
+		{bs: "bs", takesOrder: true, univariate: func(a *Arguments) (Univariate, error) {
+			return BS{K: a.K, M: a.M, Knots: a.Knots, Quantiles: a.Quantiles}, nil
+		}},
 		{bs: "rbf", multivariate: func(a *Arguments) (Multivariate, error) { return RBF{K: a.K, Knots: a.Knots}, nil }, decode: decodeRBF},
 	}
 }
@@ -66,6 +68,8 @@ func penaltiesOf(b Multivariate) int {
 // ownKnots: the knots are given, and the sample of the data only sets scales.
 func ownKnots(b any) bool {
 	switch b := b.(type) {
+	case BS:
+		return true // quantiles of a sample are as good
 	case TP:
 		return len(b.Knots) > 0
 	case RBF:

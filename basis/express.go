@@ -142,6 +142,13 @@ func (b thinPlate) express(columns []string) Expression {
 
 // expressSpline is the expression of a spline of one column.
 func expressSpline(term, column string, b spline) (Expression, error) {
+	if s, ok := b.(*stepped); ok {
+		e, err := s.express(column)
+		if err != nil {
+			return nil, fmt.Errorf("term %q: %w", term, err)
+		}
+		return e, nil
+	}
 	pieces, ok := piecesOf(b)
 	if !ok {
 		return nil, fmt.Errorf("term %q: a basis of type %T does not say what it computes of a row", term, b)

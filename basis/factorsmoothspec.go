@@ -44,6 +44,9 @@ func (s *factorSmoothSpec) check() error {
 	if err := checkColumns([]string{s.column, s.factor}); err != nil {
 		return err
 	}
+	if _, ok := s.basis.(Stepped); ok {
+		return errors.New("cuts are of a smooth without levels, s(x)")
+	}
 	if b, ok := s.basis.(BS); ok && len(b.M) > 2 {
 		return errors.New("fs takes bases with one penalty")
 	}

@@ -59,6 +59,7 @@ func allTerms(t testing.TB) map[string]decompose.Term {
 		Linear("x"), Factor("g", nil), Factor("h", &FactorOptions{Label: "factor(h)", AllLevels: true}),
 		Smooth("x", PS{}, nil), Smooth("z", PS{K: 6, M: []int{0, 1}}, nil), Smooth("z", PS{K: 30, M: []int{4, 2}}, nil),
 		Smooth("z", PS{K: 4}, nil), Smooth("z", PS{Knots: []float64{-9, -8, -7, -6, 6, 7, 8, 9, 10}, M: []int{2, 1}}, nil), Smooth("x", CR{}, nil),
+		Smooth("x", Stepped{CR{K: 6}, []float64{0.2, 0.5}}, nil), Smooth("z", Stepped{PS{K: 6}, []float64{0.1}}, &SmoothOptions{By: "g"}),
 		Smooth("x", TP{}, nil), Smooth("z", TP{Shrink: true, M: 3}, &SmoothOptions{By: "g"}),
 		Surface([]string{"x", "z"}, TP{}, nil), Surface([]string{"x", "z"}, TP{K: 9, Shrink: true}, &SmoothOptions{By: "g"}),
 		Surface([]string{"x", "z", "h"}, TP{K: 14}, &SmoothOptions{By: "z"}), Surface([]string{"x", "h"}, RBF{K: 9}, &SmoothOptions{By: "x"}),

@@ -127,7 +127,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"both ~ x + g + factor(h) - 1", "s = ~ s(x, bs='ps', k=7, m=c(1,1), by=g)", "~ s(z, bs='cr', k=5, sp=0.3, knots=c(1,2,3,4,5))",
 		"~ s(x, bs='ps', fx=TRUE, by=z)", "~ te(x, z)", "~ x:g", "~ s(x)", "~ s(x, bs='ps', k=1e9)", "~ s(x, bs='ps', m=-3)",
-		"~ s(x, z, k=9, by=g)", "~ s(x, z, h, m=2, k=9, bs='ts')", "~ s(x, k=4, knots=c(1,2,3,4,5))", "~ s(x, z, bs='rbf', knots=c(0,0,1,1), sp=2)",
+		"~ s(x, z, k=9, by=g)", "~ s(x, z, h, m=2, k=9, bs='ts')", "~ s(x, k=4, knots=c(1,2,3,4,5))", "~ s(x, bs='cr', k=5, cuts=c(1,2))", "~ s(x, z, cuts=1)", "~ s(x, z, bs='rbf', knots=c(0,0,1,1), sp=2)",
 	} {
 		f.Add(text)
 	}

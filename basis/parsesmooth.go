@@ -56,6 +56,7 @@ type checkedSpec interface {
 type smoothArgs struct {
 	SmoothOptions
 	Arguments
+	Cuts []float64 // nil: not given
 }
 
 // spec gives the spec of the smooth of the class.
@@ -64,6 +65,9 @@ func (s *smoothArgs) spec(c class) (checkedSpec, error) {
 		u, err := c.univariate(&s.Arguments)
 		if err != nil {
 			return nil, err
+		}
+		if s.Cuts != nil {
+			u = Stepped{u, s.Cuts}
 		}
 		return Smooth(s.Columns[0], u, &s.SmoothOptions).(*smoothSpec), nil
 	}
@@ -91,7 +95,18 @@ func (m *interpreter) smoothArg(s *smoothArgs, c formula.Call, d class, a formul
 		}
 		s.M, err = m.integers(a)
 	case "knots":
+		if a.Value.Kind == formula.String && a.Value.Text == "quantiles" {
+			if s.Quantiles = d.bs == (BS{}).label(); !s.Quantiles {
+				return m.Errorf(a.Value.Pos, `knots = "quantiles" is for bs = "bs"`)
+			}
+			return nil
+		}
 		s.Knots, err = m.numbers(a)
+	case "cuts":
+		if d.univariate == nil || len(s.Columns) != 1 {
+			return m.Errorf(a.Pos, "cuts are of s() of one column, by a basis of this package")
+		}
+		s.Cuts, err = m.numbers(a)
 	case "period":
 		if !d.cyclic {
 			return m.Errorf(a.Pos, "bs = %q is not periodic: cc and cp are", d.bs)
@@ -119,7 +134,7 @@ func (m *interpreter) smoothArg(s *smoothArgs, c formula.Call, d class, a formul
 }
 
 func (m *interpreter) noArgument(a formula.Arg) error {
-	return m.Errorf(a.Pos, "s() has no argument %s; it has bs, k, m, by, sp, fx, knots, period, pc and id", a.Name)
+	return m.Errorf(a.Pos, "s() has no argument %s; it has bs, k, m, by, sp, fx, knots, cuts, period, pc and id", a.Name)
 }
 
 // basisName reads bs=; the default is tp, as in mgcv.
@@ -187,6 +202,9 @@ func (m *interpreter) factorSmooth(c formula.Call) (decompose.Spec, string, erro
 	for _, a := range c.Args {
 		if a.Name == "xt" {
 			continue
+		}
+		if a.Name == "cuts" {
+			return nil, "", m.Errorf(a.Pos, `cuts has no meaning for bs = "fs"`)
 		}
 		if err := m.smoothArg(&s, c, d, a); err != nil {
 			return nil, "", err

@@ -68,7 +68,7 @@ var termsWithArguments = []struct{ title, text string }{
 // argumentValues are values of an argument, of which a term that has it takes one.
 var argumentValues = map[string][]string{
 	"bs": {`"ps"`, `"tp"`, `"re"`, `"fs"`}, "k": {"5"}, "m": {"2"}, "by": {"z", "g"}, "id": {`"a"`}, "sp": {"1", "c(1, 1)"}, "fx": {"TRUE"},
-	"pc": {"0.5", "c(0.5, 0.5)"}, "knots": {`c(0, 1), bs = "ps"`, `c(0, 0, 1, 1), bs = "rbf"`, `c(0, 1), xt = "ps"`}, "period": {`c(0, 1), bs = "cc"`, `c(0, 1), bs = c("cc", "cr")`}, "d": {"c(1, 1)"}, "np": {"FALSE"},
+	"pc": {"0.5", "c(0.5, 0.5)"}, "knots": {`c(0, 1), bs = "ps"`, `c(0, 0, 1, 1), bs = "rbf"`, `c(0, 1), xt = "ps"`}, "cuts": {"c(0, 1)"}, "period": {`c(0, 1), bs = "cc"`, `c(0, 1), bs = c("cc", "cr")`}, "d": {"c(1, 1)"}, "np": {"FALSE"},
 	"mc": {"c(TRUE, FALSE)"}, "xt": {`"cr"`}, "contr": {`"sum"`},
 }
 

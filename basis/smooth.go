@@ -54,9 +54,15 @@ func (t *SmoothTerm) By() (column, level string) {
 // Range is the interval outside which the smooth goes on as a straight line; of a
 // cyclic one its period.
 func (t *SmoothTerm) Range() (lo, hi float64) {
-	switch b := t.basis.(type) {
+	return rangeOf(t.basis)
+}
+
+func rangeOf(basis spline) (lo, hi float64) {
+	switch b := basis.(type) {
 	case *bspline.Basis:
 		return b.Range()
+	case *stepped:
+		return rangeOf(b.of)
 	case *cubic.Natural:
 		return ends(b.Knots())
 	case *cubic.Cyclic:

@@ -16,6 +16,7 @@ type smoothJSON[B any] struct {
 	Column string    `json:"column"`
 	Degree int       `json:"degree,omitempty"` // ps
 	Knots  []float64 `json:"knots,omitempty"`
+	Cuts   []float64 `json:"cuts,omitempty"` // at which it may jump
 	// Basis is what a basis listed with a decode function wrote of itself.
 	Basis B       `json:"basis,omitempty"`
 	By    *byJSON `json:"by,omitempty"`
@@ -61,6 +62,9 @@ func (c Classes) decodeSmooth(spec []byte) (decompose.Term, error) {
 // writeSpline writes a basis of one variable, without its column.
 func writeSpline(basis spline) (j smoothJSON[any]) {
 	switch b := basis.(type) {
+	case *stepped:
+		j = writeSpline(b.of)
+		j.Cuts = b.cuts
 	case *bspline.Basis:
 		j.BS, j.Degree, j.Knots = PS{}.label(), b.Degree(), b.Knots()
 	case *bspline.Periodic:
@@ -77,6 +81,9 @@ func writeSpline(basis spline) (j smoothJSON[any]) {
 
 // readSpline reads back what writeSpline wrote.
 func readSpline(j *smoothJSON[json.RawMessage]) (spline, error) {
+	if len(j.Cuts) > 0 {
+		return readStepped(*j)
+	}
 	if j.Degree != 0 && j.BS != (PS{}).label() && j.BS != (CP{}).label() {
 		return nil, fmt.Errorf("a %s basis has no degree", j.BS)
 	}
@@ -93,6 +100,23 @@ func readSpline(j *smoothJSON[json.RawMessage]) (spline, error) {
 		return orNil(readThinPlate(j.Basis, 1))
 	}
 	return nil, fmt.Errorf("basis %q is not known to this version, which has %s", j.BS, enumerate(ownNames()))
+}
+
+// readStepped reads back a basis with cuts.
+func readStepped(j smoothJSON[json.RawMessage]) (spline, error) {
+	cuts := j.Cuts
+	j.Cuts = nil
+	if err := (Stepped{CR{}, cuts}).check(); err != nil {
+		return nil, err
+	}
+	if class, _ := Classes(nil).find(j.BS); class.cyclic {
+		return nil, fmt.Errorf("a %s basis has no cuts", j.BS)
+	}
+	of, err := readSpline(&j)
+	if err != nil {
+		return nil, err
+	}
+	return orNil(newStepped(of, cuts))
 }
 
 // orNil keeps a nil pointer with its error from becoming a basis.

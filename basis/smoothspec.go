@@ -73,7 +73,7 @@ func (s *smoothSpec) check() error {
 
 // penalties is the number of penalties of the basis.
 func (s *smoothSpec) penalties() int {
-	if b, ok := s.basis.(BS); ok {
+	if b, ok := unstepped(s.basis).(BS); ok {
 		if _, _, orders, err := b.settings(); err == nil {
 			return len(orders)
 		}
@@ -202,10 +202,19 @@ func (s *smoothScan) build() ([]decompose.Block, error) {
 		return nil, err
 	}
 	all := []*mat.SymDense{matrix}
-	if b, ok := s.basis.(BS); ok {
-		more, err := b.further(basis)
+	if b, ok := unstepped(s.basis).(BS); ok {
+		smooth, jumps := basis, (*stepped)(nil)
+		if jumps, ok = basis.(*stepped); ok {
+			smooth = jumps.of
+		}
+		more, err := b.further(smooth)
 		if err != nil {
 			return nil, err
+		}
+		for i := range more {
+			if jumps != nil {
+				more[i] = jumps.bordered(more[i])
+			}
 		}
 		all = append(all, more...)
 	}
@@ -225,7 +234,7 @@ func (s *smoothScan) Notes() []string {
 	if !s.x.Sampled() {
 		return nil
 	}
-	if ownKnots(s.basis) {
+	if ownKnots(unstepped(s.basis)) {
 		return nil
 	}
 	if s.x.Points != nil {

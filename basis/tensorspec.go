@@ -129,6 +129,9 @@ func (s *tensorSpec) check() error {
 			err = fmt.Errorf("a margin of %d columns needs a basis of several: %s", len(m.Columns), enumerate(Classes(nil).multivariates()))
 		case m.Basis != nil:
 			err = m.Basis.check()
+			if _, ok := m.Basis.(Stepped); ok && err == nil {
+				err = errors.New("a margin has no cuts: they are of s(x)")
+			}
 			if b, ok := m.Basis.(BS); ok && err == nil && len(b.M) > 2 {
 				err = fmt.Errorf("bs with several penalties cannot be a margin: give m = c(%d, %d)", b.M[0], b.M[1])
 			}

@@ -24,11 +24,11 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	cache, err := newOutputCache(m, p, o)
+	cache, err := o.outputs(m, p)
 	if err != nil {
 		return nil, err
 	}
-	defer cache.close()
+	defer o.done(cache)
 	r, err := p.fit(ctx, m, src, o, cache)
 	if err != nil {
 		return nil, err

@@ -258,5 +258,34 @@ func (e *Explaining) end(ctx context.Context) error {
 		}
 		faults = append(faults, v.End(e.result))
 	}
-	return errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	e.result.lackOfFit()
+	return nil
+}
+
+// lackOfFit tells verdicts and warnings of smooths that miss something of their columns, which visitors found.
+func (r *Result) lackOfFit() {
+	found := false
+	for k := range r.Predictors {
+		var missing []string
+		for _, t := range r.Predictors[k].Terms {
+			if t.LackOfFit.Matters() {
+				missing = append(missing, fmt.Sprintf("%s (%.2g %%)", t.Name, 100*t.LackOfFit.Share))
+			}
+		}
+		if len(missing) == 0 {
+			continue
+		}
+		found = true
+		of := ""
+		if len(r.Predictors) > 1 {
+			of = fmt.Sprintf("predictor %q: ", r.Predictors[k].Name)
+		}
+		r.Warnings = append(r.Warnings, of+"the remainder still depends on the columns of smooths, which miss so much of what they should hold: "+listed(missing)+"; raise k, or give cuts where the function jumps")
+	}
+	if found {
+		r.judge()
+	}
 }

@@ -26,11 +26,11 @@ func (m *Members) decomposeApart(ctx context.Context, src data.Source, o *Option
 		return nil, err
 	}
 	p = p.bare()
-	cache, err := newOutputCache(m, p, o)
+	cache, err := o.outputs(m, p)
 	if err != nil {
 		return nil, err
 	}
-	defer cache.close()
+	defer o.done(cache)
 	stats, err := p.accumulate(ctx, m, src, o, cache)
 	if err != nil {
 		return nil, err

@@ -147,6 +147,8 @@ type Resources struct {
 	// OutputFile names a file for the outputs beyond OutputMemory, so that the network
 	// runs once for every row. It must not exist; it is removed in any case. "": none.
 	OutputFile string
+	// Kept keeps the outputs beyond the call, for a further one; nil: they are let go.
+	Kept *KeptOutputs
 }
 
 // Progress reports rows done in a pass.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"sync/atomic"
@@ -58,6 +59,38 @@ func newOutputCache(m Model, p *plan, o *Options) (*outputCache, error) {
 	// that cannot be, close removes it.
 	c.gone = os.Remove(o.OutputFile) == nil
 	return c, nil
+}
+
+// KeptOutputs holds a network's outputs from one Decompose to the next of the same network over the same rows, with
+// other terms of formulas: it then runs no more for the rows that are held. The zero value holds nothing. It is
+// for one call at a time, and is closed at the end.
+type KeptOutputs struct{ cache *outputCache }
+
+// Close lets the outputs go.
+func (k *KeptOutputs) Close() {
+	k.cache.close()
+	k.cache = nil
+}
+
+// outputs are those that o.Kept holds, if they are of the model's outputs in the plan's chunks, or none yet.
+func (o *Options) outputs(m Model, p *plan) (*outputCache, error) {
+	if o.Kept == nil {
+		return newOutputCache(m, p, o)
+	}
+	if c := o.Kept.cache; c != nil && c.rows > 0 && c.k == len(m.Predictors()) && maps.Equal(c.width, m.Taps()) && c.stride == int64(p.chunkRows())*rowBytes(m) {
+		return c, nil
+	}
+	o.Kept.Close()
+	var err error
+	o.Kept.cache, err = newOutputCache(m, p, o)
+	return o.Kept.cache, err
+}
+
+// done closes the cache unless it is kept.
+func (o *Options) done(c *outputCache) {
+	if o.Kept == nil {
+		c.close()
+	}
 }
 
 // rowBytes is what the outputs of a row take.

@@ -160,3 +160,25 @@ func TestOtherRowsInTheSecondPass(t *testing.T) {
 		}
 	}
 }
+
+// Outputs that are kept serve a second decomposition of the same network, to the same bytes as a first one.
+func TestKeptBetweenCalls(t *testing.T) {
+	tab := table(t, 10_000, 21)
+	var calls atomic.Int64
+	m := newFake(2).withTap()
+	m.forwards = func() { calls.Add(1) }
+	kept := new(decompose.KeptOutputs)
+	defer kept.Close()
+	var docs [][]byte
+	for range 2 {
+		r, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{Resources: decompose.Resources{Kept: kept}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, moments := encode(t, r)
+		docs = append(docs, append(doc, moments...))
+	}
+	if calls.Load() != 40 || !bytes.Equal(docs[0], docs[1]) { // 40 evaluations are one pass
+		t.Errorf("the network ran %d times, want 40; equal bytes: %v", calls.Load(), bytes.Equal(docs[0], docs[1]))
+	}
+}

@@ -19,7 +19,7 @@ type Reason struct {
 	// Rule is how ReasonSplit shares functions out between the term and With; "": another kind.
 	Rule Rule `json:"rule,omitempty"`
 	// Value is the number that Text has: single rows, the standard error in standard deviations
-	// of the term (at most 1000), or the concurvity; 0: it has none.
+	// of the term (at most 1000), the share that is missed, or the concurvity; 0: it has none.
 	Value float64 `json:"value,omitempty"`
 }
 
@@ -40,6 +40,7 @@ const (
 	ReasonNoRowsLeft    ReasonKind = "no-rows-left"   // there are as many columns as rows
 	ReasonSingleRows    ReasonKind = "single-rows"    // the term passes through single rows, Value of them
 	ReasonStandardError ReasonKind = "standard-error" // it is Value times the term's standard deviation
+	ReasonLackOfFit     ReasonKind = "lack-of-fit"    // the remainder still depends on the term's column: Value is TermResult.LackOfFit's Share
 	ReasonNearCopy      ReasonKind = "near-copy"      // a part of it is nearly one of With (nil: of the others together), of concurvity Value
 
 	// Convention.
@@ -51,7 +52,7 @@ const (
 // verdict is the one that a reason leads to.
 func (k ReasonKind) verdict() Verdict {
 	switch k {
-	case ReasonNoRowsLeft, ReasonSingleRows, ReasonStandardError, ReasonNearCopy:
+	case ReasonNoRowsLeft, ReasonSingleRows, ReasonStandardError, ReasonLackOfFit, ReasonNearCopy:
 		return Weak
 	case ReasonPredictor, ReasonSplit, ReasonAsNetwork:
 		return Convention
@@ -143,6 +144,8 @@ func (l labelling) words(r Reason) string {
 		return fmt.Sprintf("it rests on single rows (%.0f, of leverage above 0.99)", r.Value)
 	case ReasonStandardError:
 		return fmt.Sprintf("its standard error is %s its own standard deviation", times(r.Value))
+	case ReasonLackOfFit:
+		return fmt.Sprintf("its basis misses %.2g %% of what it should hold: the remainder still depends on the term's own column", 100*r.Value)
 	case ReasonNearCopy:
 		of := "what the other terms make together"
 		if len(with) > 0 {

@@ -207,6 +207,9 @@ type TermResult struct {
 	Beta    []float64       `json:"beta"`              // the network's own
 	Alpha   []float64       `json:"alpha"`             // moved from the deep predictor
 	KCheck  *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
+	// LackOfFit says what the remainder still has of the term's own column; nil: it was not looked into. By
+	// package diagnostics, of smooths of one column.
+	LackOfFit *LackOfFit `json:"lack_of_fit,omitempty"`
 	// Concurvity is the term's with all others of the predictor.
 	Concurvity Concurvity `json:"concurvity"`
 	// BetweenSD says how far the term differs between networks; nil: there is one.
@@ -246,6 +249,22 @@ type KCheck struct {
 	Index float64 `json:"index"`
 	P     float64 `json:"p"`
 	Rows  int     `json:"rows"` // of the sample
+}
+
+// LackOfFit says how much of the remainder is a function of a smooth's own column: what the smooth,
+// with more basis functions or with cuts, would have. A network's remainder is no noise, so that with
+// rows enough any lack is beyond chance: whether it matters is a question of its size.
+type LackOfFit struct {
+	Share       float64 `json:"share"`        // of the variance of that function and the term together, less what chance gives
+	OfPredictor float64 `json:"of_predictor"` // the same variance as a share of Var(eta)
+	P           float64 `json:"p"`            // that chance gives as much, times the number of smooths that were tested
+	Bins        int     `json:"bins"`         // of the column, in which the remainder was summed
+}
+
+// Matters tells whether the term misses something beyond chance, of 1 % of its variance or more (10 % of its
+// standard deviation) and 0.05 % of the predictor's: such a term is weak.
+func (l *LackOfFit) Matters() bool {
+	return l != nil && l.P < 0.01 && l.Share >= 0.01 && l.OfPredictor >= 0.0005
 }
 
 // Moment is the weighted mean and variance of a term over training rows.

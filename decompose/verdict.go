@@ -122,6 +122,9 @@ func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
 	if se2 > weakShare*t.After.Variance && se2 > weakSE*weakSE*d.Variance.Total {
 		why = append(why, Reason{Kind: ReasonStandardError, Value: ratio(math.Sqrt(se2), math.Sqrt(t.After.Variance))})
 	}
+	if t.LackOfFit.Matters() {
+		why = append(why, Reason{Kind: ReasonLackOfFit, Value: t.LackOfFit.Share})
+	}
 	return append(why, d.nearCopy(j)...)
 }
 

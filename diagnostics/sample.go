@@ -78,12 +78,20 @@ func (s *sample) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeSums makes sums of what KCheck.Map returned and MarshalBinary wrote: it is a
-// decompose.DecodeSums of the kind "kcheck/1". Other kinds and damaged bytes are errors.
+// DecodeSums makes sums of what the Map of a visitor of this package returned and MarshalBinary wrote:
+// it is a decompose.DecodeSums of the kinds "kcheck/1" and "bins/1". Other kinds and damaged bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
-	if of != kind {
-		return nil, fmt.Errorf("diagnostics: sums of the kind %q are none of this package", of)
+	switch of {
+	case kind:
+		return decodeSample(raw)
+	case binsKind:
+		return decodeBins(raw)
 	}
+	return nil, fmt.Errorf("diagnostics: sums of the kind %q are none of this package", of)
+}
+
+// decodeSample reads what MarshalBinary wrote.
+func decodeSample(raw []byte) (decompose.Sums, error) {
 	r := wire.NewReader(raw)
 	s := &sample{seed: uint64(r.Int()), features: r.AtMost(math.MaxInt32), predictors: r.AtMost(math.MaxInt32)}
 	width := s.features + s.predictors

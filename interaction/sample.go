@@ -103,6 +103,30 @@ func (s *sampleScan) Scan(b *data.Batch) error {
 	return nil
 }
 
+// Cuts part the values of a column of the sample into at most so many bins of equally many rows, of at least rows each,
+// as far as ties allow: a bin begins at each. nil: it is no column of numbers in the sample, or there are too few.
+func (s *Sample) Cuts(column string, bins, rows int) []float64 {
+	j := slices.Index(s.columns, column)
+	if j < 0 {
+		return nil
+	}
+	var x []float64
+	for _, r := range s.kept {
+		if v := r.values[j]; v.level == nil && v.number == v.number {
+			x = append(x, v.number)
+		}
+	}
+	slices.Sort(x)
+	var cuts []float64
+	bins = min(bins, len(x)/rows)
+	for b := 1; b < bins; b++ {
+		if v := x[b*len(x)/bins]; v > x[0] && (len(cuts) == 0 || v > cuts[len(cuts)-1]) {
+			cuts = append(cuts, v)
+		}
+	}
+	return cuts
+}
+
 // readersOf give the values of each column in row i of b.
 func readersOf(b *data.Batch, columns []string) ([]func(i int) value, error) {
 	readers := make([]func(int) value, len(columns))

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
@@ -24,8 +25,11 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 	if o == nil {
 		o = &Options{}
 	}
-	if o.MaxOrder < 0 {
+	switch {
+	case o.MaxOrder < 0:
 		return nil, fmt.Errorf("onnx: MaxOrder %d is negative; 0 means the default, 3", o.MaxOrder)
+	case o.TreeOrder < 0:
+		return nil, fmt.Errorf("onnx: TreeOrder %d is negative; 0 means the default, %d", o.TreeOrder, DefaultTreeOrder)
 	}
 	if !(o.Clip >= 0 && o.Clip < 0.5) {
 		return nil, fmt.Errorf("onnx: Clip is %g: it is how far probabilities are kept from 0 and 1, less than 0.5; 0 means not at all", o.Clip)
@@ -36,7 +40,7 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 	}
 	split := g.g
 	if !o.NoStructure {
-		if split, err = structure.SplitTrees(g.g, columns, o.MaxOrder, l); err != nil {
+		if split, err = structure.SplitTrees(g.g, columns, cmp.Or(o.TreeOrder, o.MaxOrder, DefaultTreeOrder), l); err != nil {
 			return nil, typed(err)
 		}
 	}

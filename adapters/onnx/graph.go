@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 )
 
 // Graph is a network that Load has read and checked. It is immutable and safe for
@@ -110,6 +111,9 @@ func (g *Graph) RowLayout(name string) (outer, inner int) {
 	}
 	return graph.AroundRows(v.Shape[v.BatchAxis()])
 }
+
+// HasTrees tells whether ensembles of trees are in the graph.
+func (g *Graph) HasTrees() bool { return structure.Ensembles(g.g) > 0 }
 
 // InFile reports whether the file itself has the tensor of that name. Those that a loop,
 // branch or function computes inside have names of their own, since Load expands these, as

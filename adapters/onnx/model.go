@@ -187,6 +187,16 @@ func (m *Model) Predictors() []string {
 // Columns names the bound data columns.
 func (m *Model) Columns() []string { return slices.Clone(m.columns) }
 
+// Cuts are, by column, the numbers at which trees and comparisons of the network tell values of the column, as it is, apart,
+// increasing: its functions may jump there. A column without any has none.
+func (m *Model) Cuts() (map[string][]float64, error) {
+	columns, err := m.bind.fits(m.graph)
+	if err != nil {
+		return nil, err
+	}
+	return structure.Cuts(m.graph.g, columns), nil
+}
+
 // Missing lists the columns that may hold NaN for a missing value: the network has a value
 // for it wherever a predictor depends on them (an imputer, a choice by IsNaN).
 func (m *Model) Missing() []string {

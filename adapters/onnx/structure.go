@@ -7,8 +7,11 @@ import (
 // Options steer discovery. The zero value and nil are the defaults.
 type Options struct {
 	// MaxOrder is the largest number of columns of a learned term; a subnetwork
-	// on more columns belongs to the deep part. 0: 3.
+	// on more columns belongs to the deep part. 0: 3, and TreeOrder of terms of trees.
 	MaxOrder int
+	// TreeOrder is the largest number of columns of a term of trees; all trees of more belong to
+	// the deep part: who could read a table of three columns? 0: MaxOrder or, if that is 0, 2.
+	TreeOrder int
 	// Deep and Learned force addends into the deep part or into learned terms.
 	// A name is a term ("x3", "f(x3)"), a node or a tensor; a node or tensor
 	// stands for every addend that reaches a predictor through it.
@@ -31,6 +34,9 @@ type Options struct {
 	// Engine computes Model.Forward. nil: GoEngine{}.
 	Engine Engine
 }
+
+// DefaultTreeOrder is the largest number of columns of a term of trees unless Options say otherwise.
+const DefaultTreeOrder = 2
 
 // Structure is what discovery found. Its JSON field names are stable.
 type Structure struct {

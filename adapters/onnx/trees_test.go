@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,10 +44,11 @@ func shape(p onnx.PredictorInfo) string {
 }
 
 // Boosted stumps are sums of functions of one column, boosting of depth two of one and
-// two, and trees on many columns are deep, whoever wrote the file. Each term is one
-// column.
+// two, and trees on many columns are deep, whoever wrote the file: on three and more unless
+// asked for. Each term is one column.
 func TestStructureOfTrees(t *testing.T) {
-	for name, want := range map[string][]string{
+	ofThree := regexp.MustCompile(`f\(\S+,\S+,\S+\) `)
+	for name, three := range map[string][]string{
 		"lightgbm/stumps":             {"f([0]) f([1])"},
 		"lightgbm/pairs":              {"f([0]) f([0],[1])"},
 		"lightgbm/classifier_stumps":  {"sigmoid f([0]) f([1])"},
@@ -70,17 +72,23 @@ func TestStructureOfTrees(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		s, err := onnx.Discover(g, onnx.Unbound(g), nil)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+		var two []string
+		for _, p := range three {
+			two = append(two, ofThree.ReplaceAllString(p, ""))
 		}
-		var got []string
-		for _, p := range s.Predictors {
-			got = append(got, shape(p))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		for order, want := range map[int][]string{0: two, 3: three} {
+			s, err := onnx.Discover(g, onnx.Unbound(g), &onnx.Options{TreeOrder: order})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			var got []string
+			for _, p := range s.Predictors {
+				got = append(got, shape(p))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, trees of %d columns at most: %q, want %q", name, order, got, want)
+			}
 		}
 	}
 }
@@ -322,5 +330,25 @@ func TestNamesOfSplitTreesAreFree(t *testing.T) {
 	out := forward(t, m, [][]float64{{1}, {2}, {3}, {4}})
 	if a, b := out.Eta.At(0, 0), out.Eta.At(0, 1); a != -b {
 		t.Errorf("y is %v, -y is %v", a, b)
+	}
+}
+
+// The numbers that splits compare columns with are where a network may jump: above t for x <= t and x > t, at t for x < t.
+func TestCutsOfTrees(t *testing.T) {
+	tr := new(graphtest.Trees)
+	tr.Branch(0, 0, 1, "BRANCH_LEQ", 0.5, 1, 2).Leaf(0, 1, 1)
+	tr.Branch(0, 2, 1, "BRANCH_LT", 2, 3, 4).Leaf(0, 3, 2).Leaf(0, 4, 3)
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+	tr.Regressor(b, "x", "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	m := modelOf(t, b, nil)
+	cuts, err := m.Cuts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := m.Binding()[0].Columns[1]
+	if got := cuts[column]; len(cuts) != 1 || len(got) != 2 || !(got[0] > 0.5 && got[0] < 0.500001) || got[1] != 2 {
+		t.Errorf("cuts %v, want those of %s just above 0.5 and at 2", cuts, column)
 	}
 }

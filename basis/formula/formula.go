@@ -93,7 +93,7 @@ func Functions() []string { return []string{"factor", "onehot", "s", "te", "ti",
 // Arguments lists the named arguments of the smooth functions; factor and onehot have
 // contr alone.
 func Arguments() []string {
-	return []string{"bs", "k", "m", "by", "id", "sp", "fx", "pc", "knots", "period", "d", "np", "mc", "xt"}
+	return []string{"bs", "k", "m", "by", "id", "sp", "fx", "pc", "knots", "cuts", "period", "d", "np", "mc", "xt"}
 }
 
 // Arg finds a named argument.

@@ -37,5 +37,5 @@ func ExampleTerms() {
 		log.Fatal(err)
 	}
 	fmt.Println(f)
-	// Output: sales ~ s(temp, bs = "ps", k = 15) + shop
+	// Output: sales ~ s(temp, bs = "bs", k = 15, knots = "quantiles") + shop
 }

@@ -53,9 +53,9 @@ const (
 //   - text, and columns in factors, are factors, with more than 50 levels random effects;
 //   - runs of columns of 0 and 1 of which each row has exactly one 1 are one factor,
 //     onehot(...), and so are those of a common prefix of which it has at most one;
-//   - other numbers are smooths, s(x): P-splines, or cubic splines with knots at
-//     quantiles where most rows lie in a small part of the range. k is 20, or two thirds
-//     of the number of distinct values; with nine or fewer they are factors, with two linear;
+//   - other numbers are smooths, s(x): cubic splines whose knots are quantiles of the rows. k is 20, or
+//     two thirds of the number of distinct values; with nine or fewer they are factors, with two
+//     linear;
 //   - constants, identifiers (a text of its own on most rows, a count of the rows, a whole
 //     number of its own on each row in a column named id, or key, or index) and tensors are
 //     left out.
@@ -109,8 +109,7 @@ const (
 	codedFactor // factor(x) of a number
 	oneHot
 	random
-	spline   // s(x, bs = "ps"), knots equally spaced
-	quantile // s(x, bs = "cr"), knots at quantiles
+	spline // s(x, bs = "bs", knots = "quantiles")
 )
 
 // term is a term that is chosen: its columns and, roughly, the columns of its basis.
@@ -147,9 +146,6 @@ func (s *scan) choose(c *column) (t term, why string) {
 		t.kind, t.width = linear, 1
 	default:
 		t.kind, t.width = spline, int(min(maxBasis, max(minBasis, levels*2/3)))
-		if c.crowded() {
-			t.kind = quantile
-		}
 	}
 	return t, ""
 }
@@ -167,13 +163,13 @@ func fit(terms []term, most int64) {
 			return
 		}
 		for i, t := range terms {
-			if t.kind == spline || t.kind == quantile {
+			if t.kind == spline {
 				terms[i].width = min(t.width, k)
 			}
 		}
 	}
 	for i, t := range terms {
-		if t.kind == spline || t.kind == quantile {
+		if t.kind == spline {
 			terms[i].kind = linear // of one column now
 		}
 	}
@@ -195,14 +191,11 @@ func (t term) summand() formula.Summand {
 	case random:
 		c.Func = "s"
 		basis("re")
-	case spline, quantile:
+	case spline:
 		c.Func = "s"
-		if t.kind == spline {
-			basis("ps")
-		} else {
-			basis("cr")
-		}
+		basis("bs")
 		argument("k", formula.Value{Kind: formula.Number, Number: float64(t.width)})
+		argument("knots", formula.Value{Kind: formula.String, Text: "quantiles"})
 	}
 	return formula.Summand{Calls: []formula.Call{c}}
 }

@@ -88,7 +88,7 @@ func propose1(t testing.TB, src data.Source, columns []string) (string, *propose
 func TestTerms(t *testing.T) {
 	table := rows(t, 5000)
 	text, p := propose1(t, table, table.Schema().Names())
-	want := `~ s(temp, bs = "ps", k = 20) + s(income, bs = "cr", k = 20) + s(month, bs = "ps", k = 8) + factor(rooms) + open` +
+	want := `~ s(temp, bs = "bs", k = 20, knots = "quantiles") + s(income, bs = "bs", k = 20, knots = "quantiles") + s(month, bs = "bs", k = 8, knots = "quantiles") + factor(rooms) + open` +
 		` + onehot(color_red, color_green, color_blue) + urban + town + s(street, bs = "re")`
 	if text != want {
 		t.Errorf("%s\nwant\n%s", text, want)
@@ -132,9 +132,9 @@ func TestFewRows(t *testing.T) {
 		n    int
 		want string
 	}{
-		{700, `~ s(temp, bs = "ps", k = 20) + s(income, bs = "cr", k = 20) + s(month, bs = "ps", k = 8)`},
-		{400, `~ s(temp, bs = "ps", k = 15) + s(income, bs = "cr", k = 15) + s(month, bs = "ps", k = 8)`},
-		{220, `~ s(temp, bs = "ps", k = 7) + s(income, bs = "cr", k = 7) + s(month, bs = "ps", k = 7)`},
+		{700, `~ s(temp, bs = "bs", k = 20, knots = "quantiles") + s(income, bs = "bs", k = 20, knots = "quantiles") + s(month, bs = "bs", k = 8, knots = "quantiles")`},
+		{400, `~ s(temp, bs = "bs", k = 15, knots = "quantiles") + s(income, bs = "bs", k = 15, knots = "quantiles") + s(month, bs = "bs", k = 8, knots = "quantiles")`},
+		{220, `~ s(temp, bs = "bs", k = 7, knots = "quantiles") + s(income, bs = "bs", k = 7, knots = "quantiles") + s(month, bs = "bs", k = 7, knots = "quantiles")`},
 		{40, "~ temp + income + month"},
 	} {
 		if text, _ := propose1(t, rows(t, c.n), []string{"temp", "income", "month"}); text != c.want {

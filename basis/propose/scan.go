@@ -219,23 +219,3 @@ func (c *column) identifies() bool {
 	}
 	return true
 }
-
-// crowded reports whether 98 % of the rows lie in less than a quarter of the range.
-func (c *column) crowded() bool {
-	c.values.Sort()
-	x, count := c.values.X, c.values.Count
-	total := int64(0)
-	for _, n := range count {
-		total += n
-	}
-	at := func(share float64) float64 {
-		sum := int64(0)
-		for i, n := range count {
-			if sum += n; float64(sum) >= share*float64(total) {
-				return x[i]
-			}
-		}
-		return x[len(x)-1]
-	}
-	return at(0.99)-at(0.01) < (x[len(x)-1]-x[0])/4
-}

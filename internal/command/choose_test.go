@@ -29,7 +29,7 @@ func TestChosenTerms(t *testing.T) {
 		return o.err
 	}
 	said := decomp("chosen")
-	const formula = `~ s(x0, bs = "ps", k = 20) + onehot(x1, x2)`
+	const formula = `~ s(x0, bs = "bs", k = 20, knots = "quantiles") + onehot(x1, x2)`
 	for _, want := range []string{"--formula '" + formula + "'", "without a term: x3 (constant)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)

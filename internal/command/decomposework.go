@@ -39,7 +39,6 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	o.Progress = log.report
 	steps := d.recipe(request, dir)
 	steps.Fit = func(m decompose.Model, ready *wiring.Ready) error { return d.fitMemory(log, m, ready, in.paths, o) }
-	steps.Prepared = func(made *recipe.Made) { log.later(d.settled(made)...); log.end() }
 	kept := &contributions{format: d.contributions, id: d.id}
 	defer func() { _ = kept.close() }() // before the directory is discarded
 	steps.Decompose = func(ctx context.Context, m decompose.Model, rows *wiring.CachedRows, o *decompose.Options) (*decompose.Result, error) {
@@ -55,9 +54,11 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return r, err
 	}
 	made, err := steps.Make(ctx)
+	log.end()
 	if made.Ready == nil {
 		return nil, err
 	}
+	log.later(d.settled(made)...)
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}

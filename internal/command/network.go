@@ -28,7 +28,7 @@ type networkFlags struct {
 }
 
 func (n *networkFlags) add(f *pflag.FlagSet) {
-	f.IntVar(&n.maxOrder, "max-order", 0, "largest `NUMBER` of columns of a learned term (default 3)")
+	f.IntVar(&n.maxOrder, "max-order", 0, "largest `NUMBER` of columns of a learned term (default 3, of trees 2)")
 	f.StringArrayVar(&n.deep, "deep", nil, "`NAME` of a term, node or tensor that belongs to the deep part (repeatable)")
 	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
 	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")

@@ -30,6 +30,7 @@ func (d *decomposeFlags) settled(made *recipe.Made) []string {
 	for _, f := range made.Chosen {
 		out = append(out, fmt.Sprintf("%s: --formula %s", chosen, quoteFormula(f)))
 	}
+	out = append(out, made.Stopped...)
 	for _, c := range made.LeftOut {
 		out = append(out, "without a term: "+c)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sort"
 
 	"github.com/pho-go/pho/basis/internal/knot"
 	"github.com/pho-go/pho/internal/base/kernel"
@@ -35,10 +34,11 @@ func Equispaced(lo, hi float64, k, degree int) []float64 {
 // functions j-degree..j are not 0.
 type Basis struct {
 	degree     int
-	knots      []float64 // increasing, dim + degree + 1
-	lo, hi     float64   // where the functions sum to 1
-	scale      float64   // intervals per unit of x, for a first guess of j
-	equispaced bool      // cubic, on knots of equal distances
+	knots      []float64    // increasing, dim + degree + 1
+	lo, hi     float64      // where the functions sum to 1
+	scale      float64      // intervals per unit of x
+	breaks     *knot.Breaks // the knots from lo to hi
+	equispaced bool         // cubic, on knots of equal distances
 	// For degree 3, the reciprocal widths of the supports that the recurrence
 	// divides by on interval j, in its order: divisions cost more than the rest.
 	widths [][6]float64
@@ -64,6 +64,7 @@ func New(degree int, knots []float64) (*Basis, error) {
 	if span := knots[len(knots)-1] - knots[0]; !knot.Finite(span) || !knot.Finite(p.scale) {
 		return nil, knot.ErrScale
 	}
+	p.breaks = knot.NewBreaks(knots[degree : n+1])
 	p.equispaced = degree == 3 && equispaced(knots)
 	if degree == 3 {
 		p.widths = reciprocalWidths(knots)
@@ -175,13 +176,7 @@ func equispaced(knots []float64) bool {
 // interval finds j with knots[j] <= x < knots[j+1] for lo <= x <= hi; hi itself
 // belongs to the last interval.
 func (p *Basis) interval(x float64) int {
-	last := p.Dim() - 1
-	j := min(p.degree+int((x-p.lo)*p.scale), last)
-	if p.knots[j] <= x && (x < p.knots[j+1] || j == last) {
-		return j
-	}
-	n := sort.Search(last-p.degree, func(i int) bool { return x < p.knots[p.degree+1+i] })
-	return p.degree + n
+	return p.degree + p.breaks.Interval(x)
 }
 
 // functions evaluates the B-splines that are not 0 on interval j (de Boor's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -28,6 +29,7 @@ type Passes struct {
 
 	rows, dropped int64 // of the last pass
 	at            int   // passes gone by so far
+	decomposed    bool  // once: what comes then has terms that grew
 }
 
 // Sum sums over the rows of a range, which whoever calls it has made those of the source.
@@ -109,12 +111,17 @@ func (p *Passes) Look(ctx context.Context, needed *decompose.ScanNeeded) error {
 	return err
 }
 
-// Decompose is decompose.Decompose over the plan's rows.
+// Decompose is decompose.Decompose over the plan's rows; a second time, of terms that grew.
 func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
 	if joined, ok := m.(*decompose.Members); ok && !joined.Shared() {
 		return nil, errors.New("networks that learned columns of their own have no sums in common that shards could add up: decompose them in one process, or each by a plan of its own")
 	}
-	r, err := p.fit(ctx, m, rows, o, "", p.Coordinates)
+	round := ""
+	if p.decomposed {
+		round = "terms that grew"
+	}
+	p.decomposed = true
+	r, err := p.fit(ctx, m, rows, o, round, p.Coordinates || p.goesOn())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +130,17 @@ func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Sou
 			return nil, err
 		}
 	}
-	return r, p.explain(ctx, m, rows, r, o, Explain)
+	return r, p.explain(ctx, m, rows, r, o, Explain, round)
+}
+
+// goesOn tells whether the last pass over the terms at hand has a total, so that its result is needed to know what comes
+// next: every process completes it.
+func (p *Passes) goesOn() bool {
+	until := len(p.Plan.Done)
+	if p.Until >= 0 {
+		until = min(until, p.Until)
+	}
+	return slices.ContainsFunc(p.Plan.Done[min(p.at, until):until], func(d Done) bool { return d.Pass == Explain })
 }
 
 // Rank is decompose.Decompose with terms to which pairs will be added that its visitors find.
@@ -132,7 +149,7 @@ func (p *Passes) Rank(ctx context.Context, m decompose.Model, rows data.Source, 
 	if err != nil {
 		return nil, err
 	}
-	return r, p.explain(ctx, m, rows, r, o, Pairs)
+	return r, p.explain(ctx, m, rows, r, o, Pairs, "")
 }
 
 // fit accumulates and solves, by the factor if the products hold too few digits. A result that is
@@ -198,8 +215,8 @@ func (p *Passes) solved(stage Stage) (r *decompose.Result, lost bool, err error)
 	return r, lost, nil
 }
 
-// explain makes the last pass, of that name.
-func (p *Passes) explain(ctx context.Context, m decompose.Model, rows data.Source, r *decompose.Result, o *decompose.Options, pass string) error {
+// explain makes the last pass, of that name and round.
+func (p *Passes) explain(ctx context.Context, m decompose.Model, rows data.Source, r *decompose.Result, o *decompose.Options, pass, round string) error {
 	chunk, err := decompose.ChunkRows(m)
 	if err != nil {
 		return err
@@ -209,7 +226,7 @@ func (p *Passes) explain(ctx context.Context, m decompose.Model, rows data.Sourc
 	if err != nil {
 		return err
 	}
-	sums, err := total[*decompose.Explanation](ctx, p, pass, "", chunk, func(ctx context.Context, r Range) (Payload, error) {
+	sums, err := total[*decompose.Explanation](ctx, p, pass, round, chunk, func(ctx context.Context, r Range) (Payload, error) {
 		r.set(&own, chunk)
 		return e.Accumulate(ctx, rows)
 	})

@@ -79,7 +79,7 @@ func decodeSums(kind string, raw []byte) (decompose.Sums, error) {
 	switch name {
 	case "importance":
 		return importance.DecodeSums(kind, raw)
-	case "kcheck":
+	case "kcheck", "bins":
 		return diagnostics.DecodeSums(kind, raw)
 	case "examples":
 		return report.DecodeSums(kind, raw)

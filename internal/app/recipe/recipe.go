@@ -29,11 +29,9 @@ type Recipe struct {
 	Words  Words       // of whoever calls
 
 	// Fit keeps what is ready within the memory that there is. It is called before each decomposition: of the
-	// network to rank pairs, if any are asked for, and of the last model. nil: nothing bounds the memory.
+	// network to rank pairs, if any are asked for, and of the last model; once more if smooths grow. nil: nothing bounds
+	// the memory.
 	Fit func(m decompose.Model, ready *wiring.Ready) error
-	// Prepared is called when all is ready for the passes over the rows, and with what was ready when a step
-	// failed. nil: nobody asks.
-	Prepared func(*Made)
 	// Decompose makes the passes over the rows; nil: decompose.Decompose.
 	Decompose func(ctx context.Context, m decompose.Model, rows *wiring.CachedRows, o *decompose.Options) (*decompose.Result, error)
 }
@@ -60,7 +58,7 @@ type Words struct {
 // Made is what the steps have made.
 type Made struct {
 	*wiring.Ready                   // nil: not so far
-	Added         []string          // terms of pairs
+	Added         []string          // terms of pairs, and smooths that grew
 	Model         decompose.Model   // of Ready, its deep part projected as variant says
 	Result        *decompose.Result // nil: not so far
 
@@ -69,23 +67,18 @@ type Made struct {
 
 // Make makes a decomposition, step by step. With an error there is what was made by then.
 func (q *Recipe) Make(ctx context.Context) (*Made, error) {
-	made := new(Made)
-	err := q.each(ctx, made,
+	made, kept := new(Made), new(decompose.KeptOutputs)
+	defer kept.Close()
+	q.Options.Kept = kept // the network runs once, however often it is decomposed
+	return made, q.each(ctx, made,
 		q.terms,      // the network is bound to the rows; terms of formulas are made, and the family is found
 		q.pairs,      // terms are added of the pairs of columns that the remainder depends on
 		q.projection, // of a neural additive model
 		q.checks,     // of what only the last model tells
 		q.memory,     // of the passes
-	)
-	if q.Prepared != nil && made.Ready != nil {
-		q.Prepared(made)
-	}
-	if err != nil {
-		return made, err
-	}
-	return made, q.each(ctx, made,
-		q.passes, // over the rows: the fit, and what its parts are worth
-		q.notes,  // in the result: what it was made of
+		q.passes,     // over the rows: the fit, and what its parts are worth
+		q.growth,     // of chosen smooths that miss something of their columns: the passes once more
+		q.notes,      // in the result: what it was made of
 	)
 }
 
@@ -154,19 +147,38 @@ func (q *Recipe) fit(m decompose.Model, ready *wiring.Ready) error {
 }
 
 func (q *Recipe) passes(ctx context.Context, made *Made) (err error) {
-	o := q.Options
+	o := *q.Options
 	o.Visitors = slices.Concat(o.Visitors, q.visitors(ctx, made))
+	if made.variant != "" { // which has other outputs than the network
+		o.Kept = nil
+	}
 	if q.Decompose == nil {
-		made.Result, err = decompose.Decompose(ctx, made.Model, made.Rows, o)
+		made.Result, err = decompose.Decompose(ctx, made.Model, made.Rows, &o)
 		return err
 	}
-	made.Result, err = q.Decompose(ctx, made.Model, made.Rows, o)
+	made.Result, err = q.Decompose(ctx, made.Model, made.Rows, &o)
 	return err
+}
+
+func (q *Recipe) growth(ctx context.Context, made *Made) error {
+	if q.Interactions != 0 && q.Interactions != wiring.NoInteractions { // smooths grew when pairs were added
+		return nil
+	}
+	grown, err := q.Grow(made.Ready, made.Result)
+	if err != nil || len(grown) == 0 {
+		return err
+	}
+	again := func(ctx context.Context, made *Made) (err error) {
+		made.Added = grown
+		made.Ready, err = q.Again(ctx, made.Ready, grown)
+		return err
+	}
+	return q.each(ctx, made, again, q.projection, q.checks, q.memory, q.passes)
 }
 
 // visitors are those of the last pass that every result has.
 func (q *Recipe) visitors(ctx context.Context, made *Made) []decompose.Visitor {
-	all := append([]decompose.Visitor{importance.New(q.Options.Family), diagnostics.NewKCheck(q.Seed).WithContext(ctx)}, made.Ranking()...)
+	all := append([]decompose.Visitor{importance.New(q.Options.Family), diagnostics.NewKCheck(q.Seed).WithContext(ctx), made.LackOfFit()}, made.Ranking()...)
 	if !q.NoRows {
 		all = append(all, report.NewExamples(made.Model.Columns()).WithID(q.ID))
 	}

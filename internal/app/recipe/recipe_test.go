@@ -69,10 +69,9 @@ func TestOrder(t *testing.T) {
 		ready.Rows.Limit(1 << 20)
 		return nil
 	}
-	q.Prepared = func(made *recipe.Made) { said("prepared", made.Model) }
 	q.Decompose = func(ctx context.Context, m decompose.Model, rows *wiring.CachedRows, o *decompose.Options) (*decompose.Result, error) {
 		said("passes", m)
-		if len(o.Visitors) != 4 { // importance, k-check, pairs, examples
+		if len(o.Visitors) != 5 { // importance, k-check, lack of fit, pairs, examples
 			t.Errorf("%d visitors", len(o.Visitors))
 		}
 		return decompose.Decompose(ctx, m, rows, o)
@@ -82,7 +81,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := "s(a) s(b) ti(a,b)"
-	if want := []string{"fit: s(a) s(b)", "fit: " + all, "prepared: " + all, "passes: " + all}; !slices.Equal(steps, want) {
+	if want := []string{"fit: s(a) s(b)", "fit: " + all, "passes: " + all}; !slices.Equal(steps, want) {
 		t.Errorf("steps %q, want %q", steps, want)
 	}
 	r := made.Result
@@ -108,8 +107,6 @@ func TestNoRows(t *testing.T) {
 func TestFailure(t *testing.T) {
 	fault := errors.New("no room")
 	q := recipe.Recipe{Request: request(t)}
-	prepared := 0
-	q.Prepared = func(made *recipe.Made) { prepared++ }
 	q.Fit = func(m decompose.Model, _ *wiring.Ready) error {
 		if len(m.Blocks(0)) == 3 {
 			return fault
@@ -121,14 +118,14 @@ func TestFailure(t *testing.T) {
 		return nil, nil
 	}
 	made, err := q.Make(t.Context())
-	if !errors.Is(err, fault) || prepared != 1 || len(made.Added) != 1 || made.Result != nil {
-		t.Errorf("%v; prepared %d times; added %q", err, prepared, made.Added)
+	if !errors.Is(err, fault) || len(made.Added) != 1 || made.Result != nil {
+		t.Errorf("%v; added %q", err, made.Added)
 	}
 	q.Request = request(t)
 	q.ID = "c"
 	var option *wiring.OptionError
-	if made, err = q.Make(t.Context()); !errors.As(err, &option) || made.Ready != nil || prepared != 1 {
-		t.Errorf("after the first step: %v, %v, prepared %d times", err, made.Ready, prepared)
+	if made, err = q.Make(t.Context()); !errors.As(err, &option) || made.Ready != nil {
+		t.Errorf("after the first step: %v, %v", err, made.Ready)
 	}
 }
 

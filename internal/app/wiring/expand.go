@@ -46,6 +46,10 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
 		}
 		q.Formulas[i] = f.String()
+		for len(q.chosen) <= i {
+			q.chosen = append(q.chosen, nil)
+		}
+		q.chosen[i] = smoothsOf(p.Terms)
 		chosen = append(chosen, f.String())
 		if left := p.String(); left != "" {
 			leftOut = append(leftOut, left)

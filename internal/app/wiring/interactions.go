@@ -18,32 +18,34 @@ const (
 )
 
 // Of the pairs that AutoInteractions adds, each takes at least worthIt of Var(eta) from the
-// remainder, and together they are at most maxAuto. Each counts for pairColumns columns, of
-// which there is at most one for rowsPerColumn rows.
+// remainder, and together they are at most maxAuto. Each counts for pairEDF effective degrees of
+// freedom, the most that ti(a, b) has, of which there is at most one for rowsPerEDF rows.
 const (
-	worthIt       = 0.005
-	maxAuto       = 10
-	pairColumns   = 16
-	rowsPerColumn = 10
+	worthIt    = 0.005
+	maxAuto    = 10
+	pairEDF    = 16
+	rowsPerEDF = 10
 )
 
 // Ranking is a visitor that ranks pairs, nil if nobody asks.
 func (d *Ready) Ranking() []decompose.Visitor {
-	if d.sample == nil {
+	if d.sample == nil || d.unranked {
 		return nil
 	}
 	return []decompose.Visitor{interaction.NewRanking(d.sample).WithID(d.id).WithWorkers(d.workers)}
 }
 
 // sampleOf samples the columns that the network reads or the formulas name and that are
-// neither tensors nor have a role, nil if nobody asks what is left. Of a model that is known by its
+// neither tensors nor have a role; if nobody asks what is left those of the formulas where smooths were chosen, which
+// may grow, else nil. Of a model that is known by its
 // predictions, these are no columns to explain it by.
 func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interaction.Sample {
-	if q.Interactions == NoInteractions {
+	asked := q.Interactions != NoInteractions
+	if !asked && !slices.ContainsFunc(q.chosen, func(columns []string) bool { return len(columns) > 0 }) {
 		return nil
 	}
 	var names []string
-	if q.Network == nil || q.Network.Predictions == nil {
+	if asked && (q.Network == nil || q.Network.Predictions == nil) {
 		names = slices.Clone(m.Columns())
 	}
 	for _, spec := range terms {
@@ -61,14 +63,14 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 }
 
 // AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
-// everything ready anew with those that Interactions asks for. added are the terms. If
-// Interactions asks for none, or no pair is worth it, it is d itself that comes back.
+// everything ready anew with those that Interactions asks for, and with chosen smooths that Grow changed. added are
+// the terms. If Interactions asks for none, or nothing is worth it, it is d itself that comes back.
 func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
 	if q.Interactions == 0 || q.Interactions == NoInteractions {
 		return d, nil, nil
 	}
 	o := *q.Options
-	o.Visitors, o.Bands, o.Cluster = d.Ranking(), decompose.ProjectionBands, "" // nobody asks for bands yet
+	o.Visitors, o.Bands, o.Cluster = append(d.Ranking(), d.LackOfFit()), decompose.ProjectionBands, "" // nobody asks for bands yet
 	rank := q.Rank
 	if rank == nil {
 		rank = decompose.Decompose
@@ -77,32 +79,52 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	if added, err = q.Extend(r); err != nil || len(added) == 0 {
-		return d, nil, err
+	grown, err := q.Grow(d, r)
+	if err != nil {
+		return nil, nil, err
 	}
+	added, stopped, err := q.Extend(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if added = append(grown, added...); len(added) == 0 {
+		d.Stopped = stopped
+		return d, nil, nil
+	}
+	extended, err := q.again(ctx, d, added)
+	if err != nil {
+		return nil, nil, err
+	}
+	extended.Stopped = stopped
+	return extended, added, nil
+}
+
+// again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
+func (q *Request) again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
 	extended, err := q.Ready(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("adding %q: %w", added, err)
+		return nil, fmt.Errorf("adding %q: %w", added, err)
 	}
 	extended.Chosen, extended.LeftOut = q.Formulas, d.LeftOut
-	return extended, added, nil
+	return extended, nil
 }
 
 // Extend adds the pairs that Interactions asks for to the formulas, those that r's ranking has (Ready.Ranking), for
 // another Ready. added are the terms; none, and nothing changes, if no pair is worth it.
-func (q *Request) Extend(r *decompose.Result) (added []string, err error) {
-	formulas, added, err := withPairs(q.Formulas, r, q.Options.Shared, q.Interactions)
+// stopped says why AutoInteractions adds no more.
+func (q *Request) Extend(r *decompose.Result) (added, stopped []string, err error) {
+	formulas, added, stopped, err := withPairs(q.Formulas, r, q.Options.Shared, q.Interactions)
 	if err != nil || len(added) == 0 {
-		return nil, err
+		return nil, stopped, err
 	}
 	q.Formulas, q.Extended = formulas, true
-	return added, nil
+	return added, stopped, nil
 }
 
 // withPairs are the formulas with the best pairs of each predictor, n of them or those that
-// are worth it, and what was added. Predictors that share smoothing parameters, as classes
+// are worth it, what was added, and why no more of the latter. Predictors that share smoothing parameters, as classes
 // do, have equal terms: they get the best pairs of all of them together.
-func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharing, n int) (all, added []string, err error) {
+func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharing, n int) (all, added, stopped []string, err error) {
 	all = slices.Clone(formulas)
 	done := map[string]bool{}
 	for k := range r.Predictors {
@@ -114,7 +136,11 @@ func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharin
 		for _, m := range members {
 			done[m.Name] = true
 		}
-		terms := worthAdding(together(members), r.Rows-int64(d.Columns)*rowsPerColumn, n)
+		pairs := together(members)
+		terms := worthAdding(pairs, float64(r.Rows)/rowsPerEDF-d.EDF, n)
+		if n == AutoInteractions {
+			stopped = append(stopped, whyStopped(pairs, len(terms), d, r.Rows))
+		}
 		if len(terms) == 0 {
 			continue
 		}
@@ -128,11 +154,11 @@ func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharin
 		}
 		for _, name := range names {
 			if all, err = withTerms(all, name, terms); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 	}
-	return all, added, nil
+	return all, added, stopped, nil
 }
 
 // sharers are the predictors that share smoothing parameters with the k-th, or it alone.
@@ -183,19 +209,39 @@ func together(members []*decompose.Predictor) []decompose.PairGain {
 }
 
 // worthAdding are the terms of the first n pairs; of AutoInteractions those that gain enough
-// and that the rows can bear.
-func worthAdding(pairs []decompose.PairGain, rows int64, n int) []string {
+// and that the rows can bear: spare is how many more effective degrees of freedom.
+func worthAdding(pairs []decompose.PairGain, spare float64, n int) []string {
 	var terms []string
 	for i, p := range pairs {
 		if n != AutoInteractions && i >= n {
 			break
 		}
-		if n == AutoInteractions && (p.Gain < worthIt || i >= maxAuto || int64(i+1)*pairColumns*rowsPerColumn > rows) {
+		if n == AutoInteractions && (p.Gain < worthIt || i >= maxAuto || float64(i+1)*pairEDF > spare) {
 			break
 		}
 		terms = append(terms, p.Term)
 	}
 	return terms
+}
+
+// whyStopped says why AutoInteractions adds no more than the first n pairs to the terms of d.
+func whyStopped(pairs []decompose.PairGain, n int, d *decompose.Predictor, rows int64) string {
+	added := map[bool]string{true: "no pair is added", false: fmt.Sprintf("no more than %d pairs are added", n)}[n == 0]
+	if n == 1 {
+		added = "no more than 1 pair is added"
+	}
+	share := func(v float64) string { return fmt.Sprintf("%.2g %%", 100*v) }
+	of := fmt.Sprintf("interactions of %s: %s, since ", d.Name, added)
+	switch {
+	case n == len(pairs):
+		return of + "no other can be told from chance"
+	case pairs[n].Gain < worthIt:
+		return of + fmt.Sprintf("the next, %s, takes %s of the variance, less than %s", pairs[n].Term, share(pairs[n].Gain), share(worthIt))
+	case n >= maxAuto:
+		return of + fmt.Sprintf("that is the most; the next, %s, takes %s of the variance", pairs[n].Term, share(pairs[n].Gain))
+	}
+	return of + fmt.Sprintf("%d rows bear %d effective degrees of freedom, one for %d rows: the terms have %.0f, and a pair may take %d; the next, %s, takes %s of the variance",
+		rows, rows/rowsPerEDF, rowsPerEDF, d.EDF, pairEDF, pairs[n].Term, share(pairs[n].Gain))
 }
 
 // withTerms adds terms to the formula of the predictor ("": of all), or a formula of them.

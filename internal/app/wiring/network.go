@@ -131,6 +131,7 @@ type Reference struct {
 	Factors     []string             `json:"factors,omitempty"` // columns held as categories
 	Units       map[string]string    `json:"units,omitempty"`   // what columns of dates and times count
 	MaxOrder    int                  `json:"max_order,omitempty"`
+	TreeOrder   int                  `json:"tree_order,omitempty"` // of a network with trees, if MaxOrder is 0; 0: 3, as earlier versions had it
 	Deep        []string             `json:"deep,omitempty"`
 	Learned     []string             `json:"learned,omitempty"`
 	Predictor   []string             `json:"predictor,omitempty"`

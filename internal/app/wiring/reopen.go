@@ -210,7 +210,7 @@ func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
-		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip,
+		MaxOrder: ref.MaxOrder, TreeOrder: cmp.Or(ref.TreeOrder, ref.MaxOrder, 3), Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip,
 		Engine: n.engine(p), Decode: basis.Decode,
 	})
 	if err != nil {

@@ -148,6 +148,9 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	if q.Precision == onnx.Single {
 		ref.Precision = Single
 	}
+	if ref.MaxOrder == 0 && !ref.NoStructure && q.Network.Graph.HasTrees() {
+		ref.TreeOrder = onnx.DefaultTreeOrder
+	}
 	for _, in := range bind {
 		ref.Inputs[in.Input] = in.Columns
 	}

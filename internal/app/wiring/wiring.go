@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/diagnostics"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/interaction"
 	"github.com/pho-go/pho/label"
@@ -54,9 +55,11 @@ type Request struct {
 	// Terms keeps what the specs of formulas have become after the look of that name, or puts other such in their
 	// place; nil: it is left.
 	Terms func(look string, made []decompose.Prepared) ([]decompose.Prepared, error)
-	// Extended says that Extend has added pairs to the formulas, so that the looks at terms are others than those
-	// before: they are called "extended terms", ...
+	// Extended says that Extend has added pairs to the formulas, or Grow changed terms, so that the looks at terms are
+	// others than those before: they are called "extended terms", ...
 	Extended bool
+
+	chosen [][]string // by formula, the columns of the smooths that "." was expanded to
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -73,6 +76,8 @@ type Ready struct {
 	// Chosen are the formulas whose "." was expanded, as they can be copied; LeftOut says
 	// which columns have no term there, and why.
 	Chosen, LeftOut []string
+	// Stopped says, by predictor, why AutoInteractions added no more pairs; nil: nobody asked for them.
+	Stopped []string
 	// TrainedFor is the family that was taken because the network's file says that it was
 	// trained for it, on this response; "": it says nothing, or a family was asked for.
 	TrainedFor string
@@ -82,6 +87,8 @@ type Ready struct {
 	reference Reference
 	formulas  []string // of the request, "." expanded
 	sample    *interaction.Sample
+	unranked  bool // nobody asks which pairs the remainder depends on
+	lack      *diagnostics.LackOfFit
 	heads     []string // of the predictors
 	labels    *label.Labels
 	id        string
@@ -165,7 +172,10 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	notes = append(notes, q.twice(), cmp.Or(thresholdsNote, thresholds(o.Family)))
 	notes = append(notes, s.passedOver(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.takenAsPredictors(o.Family))
 	notes = append(notes, s.responses()...)
-	return &Ready{s.graph(), s.models[0], m, rows, notes, chosen, leftOut, trainedFor, event, s.reference, q.Formulas, sample, s.heads, q.Labels, q.ID, q.Options.Workers, q.Network}, nil
+	return &Ready{
+		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
+		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network,
+	}, nil
 }
 
 // notInputs are the columns that no input takes for being left over.

@@ -14,22 +14,14 @@ const maxPartWeights = 1 << 22
 
 // SplitTrees is g with the additive structure of its ensembles of trees in sight. A sum
 // over trees is one over sets of columns, of the trees that depend on them: each
-// ensemble becomes one with an output for every set of at most maxOrder columns (0: 3)
+// ensemble becomes one with an output for every set of at most maxOrder columns
 // and target, and one for all other trees together; a product that adds these up; and a
 // head in nodes of its own. The graph computes the same, up to the order of the sums.
 // Without ensembles it is g.
 func SplitTrees(g *graph.Graph, bound [][]string, maxOrder int, l Limits) (*graph.Graph, error) {
-	ensembles := 0
-	for _, n := range g.Nodes {
-		if _, ok := n.Resolved.(*operator.Trees); ok {
-			ensembles++
-		}
-	}
+	ensembles := Ensembles(g)
 	if ensembles == 0 {
 		return g, nil
-	}
-	if maxOrder == 0 {
-		maxOrder = 3
 	}
 	id := map[string]int{}
 	columns := make([][]int, len(bound))
@@ -58,6 +50,16 @@ func SplitTrees(g *graph.Graph, bound [][]string, maxOrder int, l Limits) (*grap
 		}
 	}
 	return s.Graph(g.Outputs), nil
+}
+
+// Ensembles counts the ensembles of trees in a graph.
+func Ensembles(g *graph.Graph) (count int) {
+	for _, n := range g.Nodes {
+		if _, ok := n.Resolved.(*operator.Trees); ok {
+			count++
+		}
+	}
+	return count
 }
 
 // Copy is a graph of the same nodes, to which Discover may add some.
