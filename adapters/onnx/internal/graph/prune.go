@@ -69,6 +69,12 @@ func (c *checker) prune() error {
 				c.first = c.refused[out]
 			}
 		}
+		if mask := c.chosen[v]; c.refused[out] == nil && mask != nil {
+			c.refused[out] = fmt.Errorf("onnx: graph output %q has a row for each one that the mask %q chooses, not for each that is given; export a choice of fixed size (torch.where, jax.numpy.where) in its place", out.Name, mask.Name)
+			if c.first == nil {
+				c.first = c.refused[out]
+			}
+		}
 		if c.refused[out] == nil && v.Type == 0 && v.Const == nil && c.sizes[v].D == nil {
 			c.refused[out] = fmt.Errorf("onnx: graph output %q is not computed at inference", out.Name)
 			if c.first == nil {
