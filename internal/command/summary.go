@@ -153,6 +153,8 @@ func classPredictionWords(r *decompose.Result, response string) string {
 	explained := ""
 	if p.DevianceExplained != nil {
 		explained = wiring.Percent(*p.DevianceExplained) + " of the deviance explained; "
+	} else if p.Frequent != nil && *p.Frequent < 1 && r.Offset == "" {
+		explained = "the deviance is not finite, as where a class that is there has the probability 0; "
 	}
 	frequent := ""
 	if p.Frequent != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // A boolean mask over rows chooses some of them: x[m] has a row for each. Such a tensor is
@@ -196,7 +197,7 @@ func (c *checker) onChosen(n *Node, op *Operator, mask *Value) error {
 				return c.unmarked(n.Inputs[1:], func() error { return c.scatterOwnRow(n, mask) })
 			}
 		}
-		if numbered && c.chosen[n.Inputs[0]] != nil && (n.Op == "Gather" || n.Op == "GatherND" || n.Op == "GatherElements" || n.Op == "ScatterND" || n.Op == "ScatterElements") {
+		if numbered && c.chosen[n.Inputs[0]] != nil && (strings.HasPrefix(n.Op, "Gather") || strings.HasPrefix(n.Op, "Scatter")) {
 			return c.otherRows(n)
 		}
 	}
