@@ -38,7 +38,7 @@ func (n *zooNetwork) rowsApart() (run bool, err error) {
 		return false, err
 	}
 	defer f.Close()
-	o, refusal := openNetwork(f, onnx.Beside(n.file))
+	o, refusal := openNetwork(f, onnx.Beside(n.file), n.Constants)
 	if refusal != nil {
 		return false, nil
 	}

@@ -31,8 +31,9 @@ func zooNetworksDir() string {
 type zooNetwork struct {
 	Name, Why       string
 	Inputs, Outputs []zooTensor
-	Axis            int     // the batch axis of inputs and outputs
-	Mixes           bool    // ONNX Runtime gives something else for rows alone, or turned round
+	Axis            int  // the batch axis of inputs and outputs
+	Mixes           bool // ONNX Runtime gives something else for rows alone, or turned round
+	Constants       map[string][]float64
 	Tolerance       float64 // 0: by the type of the output
 	file            string
 	exporter        string
@@ -157,7 +158,7 @@ func (n *zooNetwork) judge() (refusal, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	o, refusal := openNetwork(f, onnx.Beside(n.file))
+	o, refusal := openNetwork(f, onnx.Beside(n.file), n.Constants)
 	if refusal != nil {
 		return refusal, nil
 	}

@@ -168,6 +168,9 @@ func predictor(r *decompose.Result) string {
 	if r.Networks != nil {
 		return "the prediction by the networks' mean predictor"
 	}
+	if ref := wiring.ReferenceOf(r); ref.Kind == wiring.Columns {
+		return "the model's own prediction"
+	}
 	return "the network's own prediction"
 }
 
@@ -186,7 +189,7 @@ func predictionWords(r *decompose.Result) string {
 		if *p.LogLikGain < 0 {
 			than = "lower"
 		}
-		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than %s", response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
+		return fmt.Sprintf("%s of %s (%s): the log-likelihood is %.4g a row %s than %s", predictor(r), response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
 	}
 	r2 := "no finite R2"
 	if p.R2 != nil {
