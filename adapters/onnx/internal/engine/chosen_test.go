@@ -72,6 +72,11 @@ func TestMasksOverRows(t *testing.T) {
 			b.AddNode("GatherND", in("g", "r"), "h")
 			b.AddNode("ScatterND", in("x", "r", "h"), "y")
 		}, nil, "mixes rows"},
+		{"the chosen rows", func(b *onnxpb.Builder) {
+			rows(b, "m", "r")
+			b.AddNode("GatherND", in("x", "r"), "y")
+		}, nil, "has a row for each one that the mask"},
+		{"where they stand", func(b *onnxpb.Builder) { b.AddNode("NonZero", in("x"), "y") }, nil, "has a row for each one that the mask"},
 		{"how many there are", func(b *onnxpb.Builder) {
 			rows(b, "m", "r")
 			b.AddNode("Shape", in("r"), "s")
