@@ -17,6 +17,8 @@ type Side struct {
 	Curves []Curve           // of its terms; nil: curves are not compared
 	// Network tells networks apart: the sum of the file. "": unknown.
 	Network string
+	// Predictions: of a model that is known by columns of what it predicts.
+	Predictions bool
 }
 
 // Rows is what the rows of B tell beyond the results; the zero value: nothing.
@@ -34,6 +36,9 @@ type Comparison struct {
 	A           string `json:"a"`
 	B           string `json:"b"`
 	SameNetwork bool   `json:"same_network"`
+	// Predictions: both are of models that are known by what they predict (Side.Predictions), so
+	// that nobody can say whether these are the same.
+	Predictions bool `json:"predictions,omitempty"`
 	// SameRows: as far as ranges, means and histograms of the features tell. Then errors of
 	// the two projections are correlated, and without the rows there are no standard errors
 	// of differences.
@@ -129,6 +134,7 @@ type Term struct {
 func New(a, b Side, rows Rows) (*Comparison, error) {
 	c := &Comparison{A: a.Name, B: b.Name, Notes: []string{}, Predictors: []Predictor{}, rows: rows}
 	c.Labels, c.terms = cmp.Or(a.Result.Labels, b.Result.Labels), labelTerms(a.Result, b.Result)
+	c.Predictions = a.Predictions && b.Predictions
 	c.SameNetwork = a.Network != "" && a.Network == b.Network
 	c.SameRows = sameRows(a.Result, b.Result)
 	c.Uncertainty = "standard errors are those of both projections, taken as independent: no row is in both. They say nothing of what another training of a network would change"

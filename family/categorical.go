@@ -10,10 +10,12 @@ import (
 // their predictors, which counts for nothing what all have in common. The response is the
 // class's number, 0 to K-1. The zero value has no classes yet: networks are trained for it
 // on those that the response has. With a reference class, whose predictor is 0, there are K-1
-// predictors, those of the other classes in their order.
+// predictors, those of the other classes in their order. With the link identity the predictors
+// are the probabilities themselves.
 type Categorical struct {
 	classes   int
 	reference int // 1 + the class; 0: none
+	identity  bool
 }
 
 // NewCategorical has that many classes, two at least; reference is the class whose predictor
@@ -22,11 +24,25 @@ func NewCategorical(classes, reference int) (Categorical, error) {
 	if classes < 2 || reference >= classes {
 		return Categorical{}, fmt.Errorf("family categorical: %d classes with class %d as reference: two classes are the least, and the reference is one of them", classes, reference)
 	}
-	return Categorical{classes, max(reference, -1) + 1}, nil
+	return Categorical{classes: classes, reference: max(reference, -1) + 1}, nil
 }
 
-// Name is "categorical".
-func (Categorical) Name() string { return "categorical" }
+// CategoricalProbabilities has K classes whose probabilities are the predictors. A row whose class
+// has none, as forests say of what they have not met, has the log-likelihood -Inf. Fewer than two classes
+// are an error.
+func CategoricalProbabilities(classes int) (Categorical, error) {
+	f, err := NewCategorical(classes, -1)
+	f.identity = err == nil
+	return f, err
+}
+
+// Name is "categorical", or "categorical(link=identity)".
+func (f Categorical) Name() string {
+	if f.identity {
+		return "categorical(link=identity)"
+	}
+	return "categorical"
+}
 
 // Classes is the number of classes.
 func (f Categorical) Classes() int { return f.classes }
@@ -39,8 +55,11 @@ func (f Categorical) Predictors() int {
 	return f.classes
 }
 
-// Link is the multinomial logit; of two classes with one predictor the log odds.
+// Link is the multinomial logit; of two classes with one predictor the log odds; or the identity.
 func (f Categorical) Link(int) Link {
+	if f.identity {
+		return Link{Name: "identity", Of: ClassProbability}
+	}
 	if f.Predictors() == 1 {
 		return Link{Name: "logit", Of: ClassProbability}
 	}
@@ -77,6 +96,9 @@ func (f Categorical) LogLik(y, w float64, eta []float64, _ float64) float64 {
 // surprise is -log p of class c: log sum_k exp(eta_k - eta_c), whose terms are all positive
 // and of which that of c is 1.
 func (f Categorical) surprise(c int, eta []float64) float64 {
+	if f.identity {
+		return -math.Log(max(0, eta[c]))
+	}
 	own, most := f.at(eta, c), math.Inf(-1)
 	for k := range f.classes {
 		if k != c {
@@ -141,6 +163,18 @@ func (f Categorical) Class(eta []float64) int {
 // relative to the most probable class, m: those of the others sum to (1 - p_m)/p_m, so that
 // 1 - p_k keeps its digits.
 func (f Categorical) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	if f.identity { // w 1{y = k}/p_k, w/p_k
+		for k, p := range eta {
+			grad[k] = 0
+			if k == int(y) {
+				grad[k] = w / p
+			}
+			if info != nil {
+				info[k] = w / p
+			}
+		}
+		return
+	}
 	m, others := f.Class(eta), 0.0
 	top := f.at(eta, m)
 	for k := range f.classes {

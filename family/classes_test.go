@@ -188,6 +188,7 @@ func TestScoresOfClasses(t *testing.T) {
 
 func TestExtremesOfClasses(t *testing.T) {
 	f, _ := NewCategorical(3, -1)
+	probabilities, _ := CategoricalProbabilities(3)
 	o, _ := NewOrdinal([]float64{0, 1, 2}, []float64{-1, -1}) // no room for the second
 	for _, c := range []struct {
 		what      string
@@ -203,6 +204,11 @@ func TestExtremesOfClasses(t *testing.T) {
 		{"last level", o.LogLik(2, 1, []float64{800}, 1), 0},
 		{"another K", f.LogLik(0, 1, []float64{0, 0}, 1), math.NaN()},
 		{"negative weight", f.Deviance(0, -1, []float64{0, 0, 0}), math.NaN()},
+		{"a probability", probabilities.LogLik(1, 2, []float64{0.5, 0.25, 0.25}, 1), 2 * math.Log(0.25)},
+		{"its deviance", probabilities.Deviance(1, 1, []float64{0.5, 0.25, 0.25}), 4 * math.Log(2)},
+		{"a probability of 0", probabilities.LogLik(0, 1, []float64{0, 1, 0}, 1), math.Inf(-1)},
+		{"less than 0, as without a term", probabilities.Deviance(0, 1, []float64{-0.1, 1, 0.1}), math.Inf(1)},
+		{"the most probable", float64(probabilities.Class([]float64{0.2, 0.5, 0.3})), 1},
 		{"unknown thresholds", Ordinal{}.LogLik(0, 1, []float64{0}, 1), math.NaN()},
 	} {
 		if c.got != c.want && !(math.Abs(c.got-c.want) <= 4e-15*math.Abs(c.want)) && !(math.IsNaN(c.got) && math.IsNaN(c.want)) {

@@ -27,7 +27,7 @@ import (
 //	beta               K = 2 Beta; none or sigmoid, and none or exp
 //	                   K = 1 the same with phi held
 //	categorical        K classes, each with a predictor: softmax, logsoftmax or none of all;
-//	                   K = 1 two classes: sigmoid or none
+//	                   K = 1 two classes: sigmoid or none; with link=identity K probabilities, no head
 //	ordinal            K = 1 Ordinal, no head or ordinal; its thresholds are unknown
 //	student-t          K = 3 StudentT; no head, and none or exp twice
 //	                   K = 2, 1 the same with df, or sigma and df, held
@@ -43,7 +43,7 @@ import (
 // What is held may be given: negative-binomial(theta=2), beta(phi=30),
 // student-t(df=4), student-t(sigma=0.5,df=4), tweedie(p=1.5), zip(pi=0.3),
 // lognormal(sigma=1), weibull(scale=0.7), and how many intervals the baseline has,
-// cox(intervals=10); and the link of binomial(link=cloglog). Without a number it is unknown (see Incomplete).
+// cox(intervals=10); and the link of binomial(link=cloglog) and categorical(link=identity). Without a number it is unknown (see Incomplete).
 //
 // Errors: an unknown name (with the nearest known one), another K, a head that
 // is not the inverse of the family's link, a parameter that is unknown, not
@@ -173,6 +173,16 @@ func linked(given []argument, heads []string) (Family, error) {
 
 // categorical has a class for each predictor, or two for one.
 func categorical(heads []string, given []argument) (Family, error) {
+	if len(given) == 1 && given[0].name == "link" && given[0].word == "identity" {
+		i := slices.IndexFunc(heads, func(h string) bool { return h != "" })
+		switch {
+		case len(heads) < 2:
+			return nil, fmt.Errorf("family categorical: with the link identity it takes the probabilities of two classes or more, but the network has %d predictors", len(heads))
+		case i >= 0:
+			return nil, fmt.Errorf("family categorical: predictor %d of the network ends in %q, and with the link identity the predictors are the probabilities of the classes", i+1, heads[i])
+		}
+		return CategoricalProbabilities(len(heads))
+	}
 	if len(given) > 0 {
 		return nil, notHeld("categorical", nil, given)
 	}

@@ -42,13 +42,17 @@ func (c *classes) nullDeviance() float64 {
 }
 
 // classPrediction is how well the network predicts a class. With one class in all rows
-// there is no deviance to explain.
+// there is no deviance to explain, and with a class of probability 0 it is infinite: then shares
+// of right classes are compared.
 func (v *Visitor) classPrediction() *decompose.Prediction {
 	c := &v.total.classes
 	out := &decompose.Prediction{Accuracy: finite(c.right / c.w), Frequent: finite(maximum(c.of) / c.w)}
 	if null := c.nullDeviance(); null > 0 && v.result.Offset == "" {
 		out.DevianceExplained = finite(1 - v.total.full.deviance/null)
 		out.Worse = !(v.total.full.deviance <= null)
+		if math.IsInf(v.total.full.deviance, 1) {
+			out.Worse = !(c.right >= maximum(c.of))
+		}
 	}
 	return out
 }

@@ -65,7 +65,11 @@ type comparedTerm struct {
 func newComparison(c *compare.Comparison, features []decompose.Feature) *comparison {
 	out := &comparison{A: clip(c.A, 120), B: clip(c.B, 120), Uncertainty: clean(c.Uncertainty)}
 	yes := map[bool]string{true: "the same", false: "other ones"}
-	out.Facts = []fact{{Name: "network", Value: yes[c.SameNetwork]}, {Name: "rows", Value: yes[c.SameRows]}}
+	network := fact{Name: "network", Value: yes[c.SameNetwork]}
+	if c.Predictions {
+		network = fact{Name: "model", Value: "known by its predictions"}
+	}
+	out.Facts = []fact{network, {Name: "rows", Value: yes[c.SameRows]}}
 	for _, n := range c.Notes {
 		out.Notes = append(out.Notes, clip(n, 400))
 	}

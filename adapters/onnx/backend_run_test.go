@@ -96,7 +96,7 @@ func (c *backendCase) load(inputs []*backendTensor, isRows func(i int) bool) (*o
 	if err != nil {
 		return nil, err
 	}
-	o, err := openNetwork(bytes.NewReader(raw), nil)
+	o, err := openNetwork(bytes.NewReader(raw), nil, nil)
 	if err == nil && len(o.outputs) < len(m.Graph.Output) {
 		return nil, errors.New("onnx: " + strings.Join(o.notes, "; "))
 	}

@@ -96,9 +96,6 @@ func TestHostileIndexes(t *testing.T) {
 			b.AddNode("Equal", names("one one"), "on")
 			b.AddNode("Compress", names("x on"), "y", onnxpb.Int("axis", 0))
 		}, `(Compress): mixes rows: it keeps some of the rows, axis 0 of [N 3]`},
-		{"NonZero of the data", func(b *onnxpb.Builder) {
-			b.AddNode("NonZero", names("x"), "y")
-		}, `(NonZero): the number of its outputs depends on the data ("x")`},
 		{"Unique of the data", func(b *onnxpb.Builder) {
 			b.AddNode("Unique", names("x"), "y")
 		}, `(Unique): the number of its outputs depends on the data ("x")`},

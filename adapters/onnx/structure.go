@@ -87,7 +87,8 @@ type PredictorInfo struct {
 	// be 0 and 1, which have no logarithm: see Options.Clip.
 	Probability bool `json:"probability,omitempty"`
 	// Classes are the two classes of a network with one predictor, which is the log odds, or
-	// the Probability, of the second; nil: it has another meaning, or the file does not say.
+	// the Probability, of the second, or those whose Probability several predictors are, in
+	// their order; nil: it has another meaning, or the file does not say.
 	Classes   []string   `json:"classes,omitempty"`
 	Intercept float64    `json:"intercept"`
 	Terms     []TermInfo `json:"terms"`

@@ -43,17 +43,18 @@ func (t openedTensor) width() int {
 
 // openNetwork loads a file: as users do, and as the package itself, since folded outputs
 // are nothing that users see.
-// folder holds data beside the file; nil: there is none.
-func openNetwork(file io.Reader, folder fs.FS) (*openedNetwork, error) {
+// folder holds data beside the file; nil: there is none. constants are values of inputs that
+// the file has none for.
+func openNetwork(file io.Reader, folder fs.FS, constants map[string][]float64) (*openedNetwork, error) {
 	b, err := io.ReadAll(file)
 	if err != nil {
 		return nil, err
 	}
-	g, err := onnx.Load(bytes.NewReader(b), &onnx.LoadOptions{External: folder})
+	g, err := onnx.Load(bytes.NewReader(b), &onnx.LoadOptions{External: folder, Constants: constants})
 	if err != nil {
 		return nil, err
 	}
-	inside, err := graph.ReadExternal(b, func(location string) ([]byte, error) { return fs.ReadFile(folder, location) }, graph.Limits{}, operator.New[float64]())
+	inside, err := graph.ReadExternal(b, func(location string) ([]byte, error) { return fs.ReadFile(folder, location) }, graph.Limits{Constants: constants}, operator.New[float64]())
 	if err != nil {
 		return nil, err
 	}

@@ -241,6 +241,28 @@ func TestClassesOfDifferentTerms(t *testing.T) {
 	}
 }
 
+// A forest's probabilities of three classes are compared with the classes' names as they are.
+func TestProbabilitiesOfThreeClasses(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	write(t, rows, classRowsCSV([]string{"high", "low", "mid"}, 300))
+	run := func(out string, more ...string) []string {
+		return append([]string{"decompose", "--model", zoo("classifiers/forest_three"), "--data", rows, "--input", "X=a,b,c", "--formula", "~ a", "--response", "class", "--out", filepath.Join(dir, out)}, more...)
+	}
+	o := done(t, run("out")...)
+	if want := "prediction of class (categorical(link=identity)): "; !strings.Contains(o.out+o.err, want) {
+		t.Errorf("%s%s", o.out, o.err)
+	}
+	doc := document(t, filepath.Join(dir, "out"))
+	p := doc["prediction"].(map[string]any)
+	if right := p["accuracy"].(float64); !(right > 0 && right < 1) || p["deviance_explained"] == nil {
+		t.Error(p)
+	}
+	if o := call(t, run("no", "--family", "categorical")...); o.status == exitDone || !strings.Contains(o.err, "categorical(link=identity); set --clip") {
+		t.Errorf("%d: %s", o.status, o.err)
+	}
+}
+
 func TestResponseOfClasses(t *testing.T) {
 	dir := t.TempDir()
 	rows := filepath.Join(dir, "rows.csv")

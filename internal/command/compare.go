@@ -255,7 +255,8 @@ func readSide(dir, labels string) (*compare.Side, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
 	}
-	return &compare.Side{Name: dir, Result: r, Curves: curves, Network: wiring.ReferenceOf(r).SHA256}, nil
+	ref := wiring.ReferenceOf(r)
+	return &compare.Side{Name: dir, Result: r, Curves: curves, Network: ref.SHA256, Predictions: ref.Kind == wiring.Columns}, nil
 }
 
 // writeComparison writes the page and the JSON to out, which may not be one of the results.
@@ -283,7 +284,10 @@ func writeComparison(s streams, out string, results []string, c *compare.Compari
 // printComparison prints what changed.
 func printComparison(w io.Writer, c *compare.Comparison) {
 	network := "other networks"
-	if c.SameNetwork {
+	switch {
+	case c.Predictions:
+		network = "models that are known by their predictions"
+	case c.SameNetwork:
 		network = "the same network"
 	}
 	fmt.Fprintf(w, "B %s against A %s: %s\n", shown(c.B), shown(c.A), network)

@@ -32,7 +32,11 @@ with reasons.`,
   pho inspect model.onnx --json`,
 		Args: exactArgs("MODEL.onnx"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			n, err := loadNetwork(args[0], network.maxMemory, network.constants...)
+			constants, err := constantValues(network.constants, 1)
+			if err != nil {
+				return err
+			}
+			n, err := loadNetwork(args[0], network.maxMemory, constants[0])
 			if err != nil {
 				return err
 			}

@@ -143,10 +143,14 @@ func parseMembers(raw []byte) (*membersFile, error) {
 
 // loadNetworks reads and checks the networks; their tensors together keep to maxMemory.
 func loadNetworks(paths []string, flags *networkFlags) ([]*wiring.Network, error) {
+	constants, err := constantValues(flags.constants, len(paths))
+	if err != nil {
+		return nil, err
+	}
 	var out []*wiring.Network
 	var faults []error
-	for _, path := range paths {
-		n, err := loadNetwork(path, flags.maxMemory, flags.constants...)
+	for i, path := range paths {
+		n, err := loadNetwork(path, flags.maxMemory, constants[i])
 		faults = append(faults, err)
 		out = append(out, n)
 	}

@@ -33,7 +33,7 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
 	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
 	f.Float64Var(&n.clip, "clip", 0, "keep probabilities `EPS` away from 0 and 1 and take log odds: those of classes, as of a forest, or --predictions")
-	f.StringArrayVar(&n.constants, "constant", nil, "`NAME=VALUES` of a network's input that is a constant, as mean=0.5,12: row-major, with commas (repeatable)")
+	f.StringArrayVar(&n.constants, "constant", nil, "`NAME=VALUES` of a network's input that is a constant, as mean=0.5,12: row-major, with commas (repeatable; once for each of several networks: values for each)")
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
 }
 
@@ -65,30 +65,24 @@ func (n *networkFlags) kernels() string {
 }
 
 // loadNetwork reads and checks a network, within the bound that --max-memory names; ""
-// is the adapter's own. constants are values of --constant.
-func loadNetwork(path, maxMemory string, constants ...string) (*wiring.Network, error) {
+// is the adapter's own. constants are the values of inputs that are constants.
+func loadNetwork(path, maxMemory string, constants map[string][]float64) (*wiring.Network, error) {
 	bound, err := memoryBound(maxMemory)
 	if err != nil {
 		return nil, err
 	}
-	given, err := constantValues(constants)
-	if err != nil {
-		return nil, err
-	}
-	return wiring.LoadWith(path, bound, given)
+	return wiring.LoadWith(path, bound, constants)
 }
 
-// constantValues reads the values of --constant, NAME=number,number,...; nil for none.
-func constantValues(flags []string) (map[string][]float64, error) {
-	var given map[string][]float64
+// constantValues reads the values of --constant, NAME=number,number,...; nil for none. Given once for each of
+// several networks, a name has values for each, in their order.
+func constantValues(flags []string, networks int) ([]map[string][]float64, error) {
+	given := make([]map[string][]float64, networks)
+	values := map[string][][]float64{}
 	for _, flag := range flags {
 		at := strings.LastIndexByte(flag, '=')
 		if at <= 0 {
 			return nil, usagef("--constant %q is not of the form NAME=VALUES, as mean=0.5,12", flag)
-		}
-		name := flag[:at]
-		if given[name] != nil {
-			return nil, usagef("--constant %q: input %q is given twice", flag, name)
 		}
 		var x []float64
 		for _, text := range strings.Split(flag[at+1:], ",") {
@@ -98,10 +92,18 @@ func constantValues(flags []string) (map[string][]float64, error) {
 			}
 			x = append(x, v)
 		}
-		if given == nil {
-			given = map[string][]float64{}
+		values[flag[:at]] = append(values[flag[:at]], x)
+	}
+	for name, all := range values {
+		if len(all) > 1 && len(all) != networks {
+			return nil, usagef("--constant %q: input %q is given %d times, for %d networks: give it once for all, or once for each in their order", name, name, len(all), networks)
 		}
-		given[name] = x
+		for i := range given {
+			if given[i] == nil {
+				given[i] = map[string][]float64{}
+			}
+			given[i][name] = all[min(i, len(all)-1)]
+		}
 	}
 	return given, nil
 }

@@ -153,6 +153,8 @@ func classPredictionWords(r *decompose.Result, response string) string {
 	explained := ""
 	if p.DevianceExplained != nil {
 		explained = wiring.Percent(*p.DevianceExplained) + " of the deviance explained; "
+	} else if p.Frequent != nil && *p.Frequent < 1 && r.Offset == "" {
+		explained = "the deviance is not finite, as where a class that is there has the probability 0; "
 	}
 	frequent := ""
 	if p.Frequent != nil {
@@ -165,6 +167,9 @@ func classPredictionWords(r *decompose.Result, response string) string {
 func predictor(r *decompose.Result) string {
 	if r.Networks != nil {
 		return "the prediction by the networks' mean predictor"
+	}
+	if ref := wiring.ReferenceOf(r); ref.Kind == wiring.Columns {
+		return "the model's own prediction"
 	}
 	return "the network's own prediction"
 }
@@ -184,7 +189,7 @@ func predictionWords(r *decompose.Result) string {
 		if *p.LogLikGain < 0 {
 			than = "lower"
 		}
-		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than %s", response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
+		return fmt.Sprintf("%s of %s (%s): the log-likelihood is %.4g a row %s than %s", predictor(r), response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
 	}
 	r2 := "no finite R2"
 	if p.R2 != nil {

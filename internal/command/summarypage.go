@@ -322,6 +322,9 @@ func whose(r *decompose.Result) string {
 	if r.Networks != nil {
 		return "the networks' mean predictor"
 	}
+	if ref := wiring.ReferenceOf(r); ref.Kind == wiring.Columns {
+		return "the model"
+	}
 	return "the network"
 }
 

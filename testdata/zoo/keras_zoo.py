@@ -9,6 +9,7 @@ logging.disable(logging.ERROR)
 
 import keras
 import numpy as np
+import onnx
 import tensorflow as tf
 import tf2onnx
 from keras import layers as L
@@ -155,5 +156,22 @@ def exported(name, why, build):
 
 
 exported("export", 'Model.export(format="onnx")', functional(lambda x: L.Add()([L.Dense(1)(x), L.Dense(1)(L.Dense(5, "relu")(x))]), x))
-# A Normalization layer that has adapted to data cannot be exported by these versions.
+
+
+def normalization():
+    """Mean and variance are left as inputs without values: constants of the file, which ONNX Runtime is given."""
+    keras.utils.set_random_seed(3)
+    layer = L.Normalization()
+    layer.adapt(np.random.default_rng(6).normal(2, 3, (50, P)).astype(np.float32))
+    model = functional(lambda x: L.Dense(1)(L.Dense(5, "relu")(layer(x))), x)()
+    feed = rows(np.random.default_rng(4), P)
+    own = np.asarray(model(feed))
+    path = zoo.path("normalization")
+    model.export(path, format="onnx", verbose=False)
+    mean, variance = (i.name for i in onnx.load(path).graph.input[1:])
+    zoo.add("normalization", None, {"x": feed}, 'Normalization, by Model.export(format="onnx")', seed=3, own=own,
+            constants={mean: np.asarray(layer.mean), variance: np.asarray(layer.variance)})
+
+
+zoo.attempt("normalization", normalization)
 zoo.close()

@@ -36,7 +36,7 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 		heads[0].Classes = p.names()
 	}
 	asked := q.Family == "categorical" || trainedFor == "categorical" || q.Class != ""
-	if len(heads) == 0 && asked && allPlain(m) {
+	if len(heads) == 0 && asked && allPlain(m) && !m.Structure().Predictors[0].Probability {
 		labels, err := labelsOf(m, m.Predictors(), nil)
 		if err != nil {
 			return nil, err
@@ -174,15 +174,22 @@ func (ref *Reference) againstClass(f family.Family) (family.Family, error) {
 	return family.NewCategorical(len(h.Classes), reference)
 }
 
-// twoClasses are the classes of a network with one predictor, the second's; nil if there are none.
-func (s *subject) twoClasses() []string {
+// ownClasses are the classes of a network whose predictors are probabilities, or of one with one
+// predictor, the second's; nil if there are none.
+func (s *subject) ownClasses() []string {
 	if s.graphs == nil {
 		return nil
 	}
-	if all := s.graph().Structure().Predictors; len(all) == 1 {
+	all := s.graph().Structure().Predictors
+	if len(all) == 1 || s.probabilities() {
 		return all[0].Classes
 	}
 	return nil
+}
+
+// probabilities reports whether the predictors are those of classes as they are, which may be 0 and 1.
+func (s *subject) probabilities() bool {
+	return s.graphs != nil && !slices.ContainsFunc(s.graph().Structure().Predictors, func(p onnx.PredictorInfo) bool { return !p.Probability })
 }
 
 // checkProbabilities refuses families whose predictor is on another scale than probabilities
@@ -192,10 +199,14 @@ func (s *subject) checkProbabilities(name string) error {
 		return nil
 	}
 	all := s.graph().Structure().Predictors
-	if name == (family.Gaussian{}).Name() && len(all) == 1 || !slices.ContainsFunc(all, func(p onnx.PredictorInfo) bool { return p.Probability }) {
+	suits := (family.Gaussian{}).Name()
+	if len(all) > 1 {
+		suits = "categorical(link=identity)"
+	}
+	if name == suits || !slices.ContainsFunc(all, func(p onnx.PredictorInfo) bool { return p.Probability }) {
 		return nil
 	}
-	return fmt.Errorf("the predictors are probabilities of classes that may be 0 and 1, not log odds: set Options.Clip to decompose the log odds of probabilities that are kept away from 0 and 1, or decompose without a response")
+	return fmt.Errorf("the predictors are probabilities of classes that may be 0 and 1, not log odds: their family is %s; set Options.Clip to decompose the log odds of probabilities that are kept away from 0 and 1", suits)
 }
 
 // readClasses shows the response as numbers of the classes, if there are some.
@@ -218,7 +229,7 @@ func (q *Request) readClasses(s *subject) error {
 		q.Rows = classNumbers(q.Rows, o.Response, names, also...)
 		return nil
 	}
-	if names := s.twoClasses(); names != nil && (!column.Numeric || !slices.Equal(names, numbered(2))) {
+	if names := s.ownClasses(); names != nil && (!column.Numeric || !slices.Equal(names, numbered(len(names)))) {
 		q.Rows = classNumbers(q.Rows, o.Response, names)
 		return nil
 	}

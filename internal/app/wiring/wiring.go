@@ -223,6 +223,9 @@ func (q *Request) family(s *subject, trainedFor string) (family.Family, error) {
 	name, asked := cmp.Or(q.Family, trainedFor), true
 	if name == "" {
 		name, asked = family.Suggested(heads), false
+		if s.probabilities() && len(heads) > 1 {
+			name = "categorical(link=identity)"
+		}
 	}
 	if err := s.checkProbabilities(name); err != nil {
 		return nil, optionError("family "+name, err)

@@ -74,10 +74,25 @@ func (c *checker) plain(n *Node, op *Operator) error {
 			return err
 		}
 	}
-	if c.anyOwnRow(n.Inputs) {
+	switch mask, err := c.maskOf(n); {
+	case err != nil:
+		return within(n, err)
+	case mask != nil:
+		return c.onChosen(n, op, mask)
+	case c.anyOwnRow(n.Inputs):
 		return c.ownRow(n, op)
+	case n.Key() == "NonZero" && len(n.Inputs) == 1 && n.Inputs[0] != nil:
+		if done, err := c.places(n); done || err != nil {
+			return err
+		}
+	case n.Key() == "ReduceSum" && len(n.Inputs) > 0 && len(n.Outputs) == 1 && c.countChosen(n):
+		return nil
 	}
-	return c.ordinary(n, op)
+	err := c.ordinary(n, op)
+	if err != nil && c.firstRow(n, op, err) {
+		return nil
+	}
+	return err
 }
 
 // ordinary checks a node that reads no number of a row.

@@ -19,6 +19,7 @@ type expander struct {
 	lifted     map[*Value]bool                       // see lift
 	rowNumbers map[*Value]bool                       // see rowNumber
 	ownRows    map[*Value]*ownRow                    // tensors that the number of the row is in
+	chosen     map[*Value]*Value                     // tensors of rows that a mask chooses: which mask
 	each       map[*Value]*Tensor                    // see ofEachRow
 	bags       map[*Value]*Value                     // see bagEnds: where the bags begin
 	attrs      map[*onnxpb.NodeProto]map[string]Attr // of nodes that stand in subgraphs
@@ -28,7 +29,7 @@ type expander struct {
 func newExpander(s *shared, functions map[functionKey]*function) expander {
 	return expander{
 		shared: s, functions: functions, alias: map[*Value]*Value{}, sequences: map[*Value]*sequence{},
-		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, ownRows: map[*Value]*ownRow{}, each: map[*Value]*Tensor{}, bags: map[*Value]*Value{},
+		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, ownRows: map[*Value]*ownRow{}, chosen: map[*Value]*Value{}, each: map[*Value]*Tensor{}, bags: map[*Value]*Value{},
 		attrs: map[*onnxpb.NodeProto]map[string]Attr{}, constants: map[*onnxpb.GraphProto][]*Value{},
 	}
 }
@@ -105,6 +106,9 @@ func (c *checker) expand(n *Node) (done bool, err error) {
 	}
 	if n.Version < e.since {
 		return false, tooEarly(n, e.since)
+	}
+	if mask, _ := c.maskOf(n); mask != nil {
+		return false, within(n, fmt.Errorf("mixes rows: it depends on how many the mask %q chooses", mask.Name))
 	}
 	if err := c.decodeAttributes(n); err != nil {
 		return false, err

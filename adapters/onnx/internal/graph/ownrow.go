@@ -55,6 +55,25 @@ func (c *checker) sizeVector(n *Node, d ...Size) *Value {
 	return v
 }
 
+// shaped is v in a shape of as many elements a row.
+func (c *checker) shaped(n *Node, v *Value, shape []int) (*Value, error) {
+	var d []Size
+	for _, k := range shape {
+		d = append(d, Size{K: int64(PerRow(k)), Rows: IsRows(k)})
+	}
+	return c.applyPlain(n, "Reshape", nil, v, c.sizeVector(n, d...))
+}
+
+// rowsApart is v, whose first axis holds each row several times, with an axis for these
+// times behind the rows.
+func (c *checker) rowsApart(n *Node, v *Value) (*Value, error) {
+	_, several := AroundRows(v.Shape[0])
+	if several == 1 {
+		return v, nil
+	}
+	return c.shaped(n, v, slices.Concat([]int{Batch, several}, v.Shape[1:]))
+}
+
 // ownRow checks a node that reads numbers of rows. Where they are lost in arithmetic, the shape
 // of what it gives may still be read.
 func (c *checker) ownRow(n *Node, op *Operator) error {
@@ -81,6 +100,38 @@ func (c *checker) ownRow(n *Node, op *Operator) error {
 	return lost
 }
 
+// firstRow notes, where a node that err refuses cuts the first row out of all, that its shape may
+// still be read.
+func (c *checker) firstRow(n *Node, op *Operator, err error) bool {
+	if n.Key() != "Slice" || n.Version < 10 || len(n.Inputs) < 3 || n.Outputs[0] == nil || n.Outputs[0].Type != 0 {
+		return false
+	}
+	at := n.Inputs[0].BatchAxis()
+	for i, v := range n.Inputs[1:] {
+		if v != nil && (v.Const == nil || len(v.Const.I) != len(n.Inputs[1].Const.I) || i == 3 && slices.ContainsFunc(v.Const.I, func(k int64) bool { return k != 1 })) {
+			return false
+		}
+	}
+	place := at
+	if len(n.Inputs) > 3 && n.Inputs[3] != nil {
+		place = slices.Index(n.Inputs[3].Const.I, int64(at))
+	}
+	starts, ends := n.Inputs[1].Const.I, n.Inputs[2].Const.I
+	if at < 0 || n.Inputs[0].Shape[at] != Batch || place < 0 || place >= len(starts) || starts[place] != 0 || ends[place] != 1 {
+		return false
+	}
+	own, first := *n, *n.Inputs[0]
+	first.Shape = slices.Clone(first.Shape)
+	first.Shape[at] = 1
+	own.Inputs = slices.Clone(n.Inputs)
+	own.Inputs[0] = &first
+	if op.Check(&Check{checker: c, Node: &own}) != nil {
+		return false
+	}
+	c.ownRows[n.Outputs[0]] = &ownRow{lost: err}
+	return true
+}
+
 // followOwnRow checks a node that reads numbers of rows.
 func (c *checker) followOwnRow(n *Node, op *Operator) error {
 	if n.Domain == "" {
@@ -90,8 +141,10 @@ func (c *checker) followOwnRow(n *Node, op *Operator) error {
 		switch n.Op {
 		case "Shape", "Size":
 			return c.ordinary(n, op)
-		case "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Transpose", "Concat", "Slice", "Tile", "Add", "Sub", "Neg", "Mul", "Split":
+		case "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Transpose", "Concat", "Slice", "Tile", "Add", "Sub", "Neg", "Mul":
 			return c.moveOwnRow(n, op)
+		case "Split":
+			return c.splitOwnRow(n)
 		case "Gather":
 			if c.ownRows[n.Inputs[1]] == nil {
 				return c.moveOwnRow(n, op)
@@ -101,9 +154,9 @@ func (c *checker) followOwnRow(n *Node, op *Operator) error {
 			if c.ownRows[n.Inputs[1]] != nil && c.ownRows[n.Inputs[0]] == nil && n.AttrInt("batch_dims", 0) == 0 {
 				return c.gatherNDOwnRow(n)
 			}
-		case "ScatterND":
+		case "ScatterND", "ScatterElements":
 			if c.ownRows[n.Inputs[1]] != nil && c.ownRows[n.Inputs[0]] == nil && c.ownRows[n.Inputs[2]] == nil {
-				return c.scatterOwnRow(n)
+				return c.scatterOwnRow(n, nil)
 			}
 		case "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual":
 			return c.compareOwnRow(n, op)
@@ -180,6 +233,34 @@ func (c *checker) moveOwnRow(n *Node, op *Operator) error {
 	return nil
 }
 
+// splitOwnRow is a Split as the Slices that it comes to.
+func (c *checker) splitOwnRow(n *Node) error {
+	axis, err := Axis(n.AttrInt("axis", 0), len(n.Inputs[0].Shape))
+	if err != nil {
+		return within(n, err)
+	}
+	sizes := n.Attrs["split"].Ints
+	if len(n.Inputs) > 1 && n.Inputs[1] != nil && n.Inputs[1].Const != nil {
+		sizes = n.Inputs[1].Const.I
+	}
+	if size := int64(n.Inputs[0].Shape[axis]); sizes == nil && size%int64(len(n.Outputs)) == 0 {
+		sizes = slices.Repeat([]int64{size / int64(len(n.Outputs))}, len(n.Outputs))
+	}
+	if IsRows(n.Inputs[0].Shape[axis]) || len(sizes) != len(n.Outputs) {
+		return c.numbersRow(n)
+	}
+	from := int64(0)
+	for i, size := range sizes {
+		part, err := c.applyPlain(n, "Slice", nil, n.Inputs[0], c.integers(n, from), c.integers(n, from+size), c.integers(n, int64(axis)))
+		if err != nil {
+			return err
+		}
+		c.bind(n, i, part)
+		from += size
+	}
+	return nil
+}
+
 func asType(t *Tensor, as DType) *Tensor { return &Tensor{Type: as, Shape: t.Shape, I: t.I} }
 
 // zeros is a tensor of the shape of a row of v.
@@ -230,27 +311,38 @@ func (c *checker) otherRows(n *Node) error {
 
 // repeated binds x, whose axis at holds the rows, with the axes of index in that one's place.
 func (c *checker) repeated(n *Node, x *Value, at int, index []int) error {
-	if index[0] != Batch {
+	outer, several := AroundRows(index[0])
+	if outer != 1 || several > 1 && at > 0 {
 		return c.otherRows(n)
+	}
+	apart := index[1:]
+	if several > 1 {
+		apart = slices.Concat([]int{several}, apart)
 	}
 	var axes, sizes []int64
 	for range x.Shape[:at+1] {
 		sizes = append(sizes, 1)
 	}
-	for i, d := range index[1:] {
+	for i, d := range apart {
 		axes, sizes = append(axes, int64(at+1+i)), append(sizes, int64(d))
 	}
 	for range x.Shape[at+1:] {
 		sizes = append(sizes, 1)
 	}
+	rest := x.Shape[at+1:]
 	var err error
 	if len(axes) > 0 {
 		if x, err = c.applyPlain(n, "Unsqueeze", nil, x, c.integers(n, axes...)); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(index[1:], func(d int) bool { return d != 1 }) {
+	if slices.ContainsFunc(apart, func(d int) bool { return d != 1 }) {
 		if x, err = c.applyPlain(n, "Expand", nil, x, c.integers(n, sizes...)); err != nil {
+			return err
+		}
+	}
+	if several > 1 {
+		if x, err = c.shaped(n, x, slices.Concat(index, rest)); err != nil {
 			return err
 		}
 	}
@@ -266,25 +358,15 @@ func (c *checker) elementOfRow(n *Node, x, index *Value) (*Value, error) {
 	}
 	delete(c.ownRows, index) // what follows reads the distance to the row's first
 	_, inner := AroundRows(x.Shape[0])
-	each := []Size{{K: 1, Rows: true}, {K: int64(inner)}}
-	var rest []Size
-	for _, d := range x.Shape[1:] {
-		rest = append(rest, Size{K: int64(d)})
-	}
-	apart, err := c.applyPlain(n, "Reshape", nil, x, c.sizeVector(n, append(each, rest...)...))
+	shape := slices.Concat(index.Shape, x.Shape[1:])
+	apart, err := c.rowsApart(n, x)
 	if err != nil {
 		return nil, err
 	}
-	shape := []Size{}
-	for _, d := range index.Shape {
-		shape = append(shape, Size{K: int64(PerRow(d)), Rows: IsRows(d)})
-	}
 	_, several := AroundRows(index.Shape[0])
-	k := index
-	if several > 1 {
-		if k, err = c.applyPlain(n, "Reshape", nil, k, c.sizeVector(n, append([]Size{{K: 1, Rows: true}, {K: int64(several)}}, shape[1:]...)...)); err != nil {
-			return nil, err
-		}
+	k, err := c.rowsApart(n, index)
+	if err != nil {
+		return nil, err
 	}
 	// a distance below 0 is that to another row, and no position from the end
 	low, err := c.applyPlain(n, "Less", nil, k, c.scalar(n, k.Type, 0))
@@ -301,7 +383,7 @@ func (c *checker) elementOfRow(n *Node, x, index *Value) (*Value, error) {
 	if err != nil || several == 1 {
 		return y, err
 	}
-	return c.applyPlain(n, "Reshape", nil, y, c.sizeVector(n, append(shape, rest...)...))
+	return c.shaped(n, y, shape)
 }
 
 // gatherNDOwnRow: the tuples begin with the row itself.
@@ -311,11 +393,12 @@ func (c *checker) gatherNDOwnRow(n *Node) error {
 	if len(index.Shape) > 1 {
 		tuple = index.Shape[len(index.Shape)-1]
 	}
-	if tuple < 1 || index.Shape[0] != Batch || len(x.Shape) == 0 || !IsRows(x.Shape[0]) {
+	if tuple < 1 || !IsRows(index.Shape[0]) || len(x.Shape) == 0 || !IsRows(x.Shape[0]) {
 		return c.otherRows(n)
 	}
 	outer, inner := AroundRows(x.Shape[0])
-	if outer != 1 || inner > 1 && tuple > 1 || !c.ownRows[index].within(0, tuple, inner, inner == 1) {
+	before, several := AroundRows(index.Shape[0])
+	if outer != 1 || before != 1 || inner > 1 && tuple > 1 || !c.ownRows[index].within(0, tuple, inner, inner == 1) {
 		return c.otherRows(n)
 	}
 	switch {
@@ -333,11 +416,18 @@ func (c *checker) gatherNDOwnRow(n *Node) error {
 	case tuple == 1:
 		return c.repeated(n, x, 0, index.Shape[:len(index.Shape)-1])
 	}
-	k, err := c.behindRow(n, index, tuple)
+	shape := slices.Concat(index.Shape[:len(index.Shape)-1], x.Shape[tuple:])
+	k, err := c.rowsApart(n, index)
+	if err == nil {
+		k, err = c.behindRow(n, k, tuple)
+	}
 	if err != nil {
 		return within(n, err)
 	}
 	y, err := c.applyPlain(n, "GatherND", map[string]Attr{"batch_dims": {Int: 1}}, x, k)
+	if err == nil && several > 1 {
+		y, err = c.shaped(n, y, shape)
+	}
 	if err != nil {
 		return within(n, err)
 	}
@@ -348,96 +438,6 @@ func (c *checker) gatherNDOwnRow(n *Node) error {
 // behindRow is what tuples name behind the row.
 func (c *checker) behindRow(n *Node, index *Value, tuple int) (*Value, error) {
 	return c.applyPlain(n, "Slice", nil, index, c.integers(n, 1), c.integers(n, int64(tuple)), c.integers(n, -1))
-}
-
-// scatterOwnRow writes to places of the row itself: the rows as lines of numbers, and the
-// places in them.
-func (c *checker) scatterOwnRow(n *Node) error {
-	x, index, updates := n.Inputs[0], n.Inputs[1], n.Inputs[2]
-	tuple := 0
-	if len(index.Shape) > 1 {
-		tuple = index.Shape[len(index.Shape)-1]
-	}
-	if tuple < 1 || tuple > len(x.Shape) || index.Shape[0] != Batch || x.Shape[0] != Batch || len(updates.Shape) == 0 || updates.Shape[0] != Batch || !c.ownRows[index].within(0, tuple, 1, true) {
-		return c.otherRows(n)
-	}
-	y, err := c.writtenRow(n, x, index, updates, tuple)
-	if err != nil {
-		return within(n, err)
-	}
-	c.bind(n, 0, y)
-	return nil
-}
-
-func (c *checker) writtenRow(n *Node, x, index, updates *Value, tuple int) (y *Value, err error) {
-	if tuple == 1 {
-		join := map[string]string{"": "", "none": "", "add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}[n.Attrs["reduction"].String]
-		switch {
-		case index.Width() != 1 || !slices.Equal(updates.Shape, x.Shape):
-			return nil, fmt.Errorf("writes a row several times, by its number, which is not followed")
-		case join == "":
-			return updates, nil
-		}
-		return c.applyPlain(n, join, nil, x, updates)
-	}
-	named, inner := x.Shape[1:tuple], x.Shape[tuple:]
-	k, err := c.behindRow(n, index, tuple)
-	if err != nil {
-		return nil, err
-	}
-	strides, sizes := make([]int64, len(named)), make([]int64, len(named))
-	for i, p := len(named)-1, Product(inner); i >= 0; i-- {
-		strides[i], sizes[i] = int64(p), int64(named[i])
-		p *= named[i]
-	}
-	low, err := c.applyPlain(n, "Less", nil, k, c.scalar(n, k.Type, 0))
-	if err != nil {
-		return nil, err
-	}
-	from, err := c.applyPlain(n, "Add", nil, k, c.own(n, &Tensor{Type: k.Type, Shape: []int{len(sizes)}, I: sizes}))
-	if err != nil {
-		return nil, err
-	}
-	if k, err = c.applyPlain(n, "Where", nil, low, from, k); err != nil {
-		return nil, err
-	}
-	if k, err = c.applyPlain(n, "Mul", nil, k, c.own(n, &Tensor{Type: k.Type, Shape: []int{len(strides)}, I: strides})); err != nil {
-		return nil, err
-	}
-	if k, err = c.applyPlain(n, "ReduceSum", map[string]Attr{"keepdims": {Int: 1}}, k, c.integers(n, -1)); err != nil {
-		return nil, err
-	}
-	along := &Tensor{Type: k.Type, Shape: []int{Product(inner)}}
-	for i := range Product(inner) {
-		along.I = append(along.I, int64(i))
-	}
-	if k, err = c.applyPlain(n, "Add", nil, k, c.own(n, along)); err != nil {
-		return nil, err
-	}
-	line := func(v *Value) (*Value, error) {
-		return c.applyPlain(n, "Reshape", nil, v, c.sizeVector(n, Size{K: 1, Rows: true}, Size{K: int64(v.Width())}))
-	}
-	parts := []*Value{x, k, updates}
-	for i, v := range parts {
-		if parts[i], err = line(v); err != nil {
-			return nil, err
-		}
-	}
-	attrs := map[string]Attr{"axis": {Int: 1}}
-	if r, ok := n.Attrs["reduction"]; ok {
-		attrs["reduction"] = r
-	}
-	if y, err = c.add(n, "ScatterElements", attrs, parts, func(own *Node) error {
-		own.Version = 18
-		return c.plain(own, c.ops.Find(own.Op))
-	}); err != nil {
-		return nil, err
-	}
-	shape := []Size{}
-	for _, d := range x.Shape {
-		shape = append(shape, Size{K: int64(PerRow(d)), Rows: IsRows(d)})
-	}
-	return c.applyPlain(n, "Reshape", nil, y, c.sizeVector(n, shape...))
 }
 
 // compareOwnRow: numbers that grow alike compare as in the first row; others by what holds

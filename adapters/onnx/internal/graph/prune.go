@@ -61,6 +61,12 @@ func (c *checker) prune() error {
 				c.first = c.refused[out]
 			}
 		}
+		if mask := c.chosen[v]; c.refused[out] == nil && mask != nil {
+			c.refused[out] = fmt.Errorf("onnx: graph output %q has a row for each one that the mask %q chooses, not for each that is given; export a choice of fixed size (torch.where, jax.numpy.where) in its place", out.Name, mask.Name)
+			if c.first == nil {
+				c.first = c.refused[out]
+			}
+		}
 		if o := c.ownRows[v]; c.refused[out] == nil && o != nil {
 			if c.refused[out] = o.lost; o.lost == nil {
 				c.refused[out] = fmt.Errorf("onnx: graph output %q is computed from the number of the row: what a row gives would depend on its position", out.Name)

@@ -25,7 +25,7 @@ func (d *discovery) group() {
 	for k, f := range d.found {
 		d.s.Predictors[k] = Predictor{
 			Name: f.name, Tensor: f.eta.Value.Name, Element: f.eta.Index, Output: f.output,
-			Head: f.head, HeadNodes: describeAll(f.passed), Ordinal: f.ordinal, Probability: f.probability, Classes: d.twoClasses(f), Intercept: f.u.constant, Terms: []Term{}, Reasons: []string{},
+			Head: f.head, HeadNodes: describeAll(f.passed), Ordinal: f.ordinal, Probability: f.probability, Classes: d.classesOf(f), Intercept: f.u.constant, Terms: []Term{}, Reasons: []string{},
 		}
 		d.s.Parts[k] = Parts{Eta: f.eta, Intercept: f.u.constant}
 		linear := map[int]float64{}

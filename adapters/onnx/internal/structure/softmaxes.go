@@ -116,13 +116,16 @@ func (d *discovery) softmaxes() (all []Softmax) {
 	return all
 }
 
-// twoClasses are the texts of the two classes whose log odds, or the probability of the
-// second of which, p is.
-func (d *discovery) twoClasses(p candidate) []string {
-	if len(d.found) != 1 || p.head != "sigmoid" && !p.probability {
-		return nil
+// classesOf are the texts of the classes whose probabilities the predictors are, or of the two
+// whose log odds, or the probability of the second of which, the only one is.
+func (d *discovery) classesOf(p candidate) []string {
+	switch n := len(d.found); {
+	case n == 1 && (p.head == "sigmoid" || p.probability):
+		return d.labels(2)
+	case n > 1 && p.probability:
+		return d.labels(n)
 	}
-	return d.labels(2)
+	return nil
 }
 
 // labels are the texts of n classes: what the file's only list of that length says, apart
