@@ -36,6 +36,7 @@ type Explainer struct {
 	withSE  *decompose.Applier
 	columns []Column
 	names   []string // of the columns
+	texts   []string // those of them that are text
 	parts   []string // of a row
 	partsSE []string
 	digest  string
@@ -75,25 +76,29 @@ func Open(dir string, o *Options) (*Explainer, error) {
 		return nil, err
 	}
 	e.withSE = e.plain.WithErrors()
+	texts, err := opened.Texts(r)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range e.plain.Columns() {
-		e.columns, e.names = append(e.columns, Column{name, e.readsText(name)}), append(e.names, name)
+		c := Column{name, e.readsText(name, texts)}
+		e.columns, e.names = append(e.columns, c), append(e.names, name)
+		if c.Text {
+			e.texts = append(e.texts, name)
+		}
 	}
 	e.parts, e.partsSE = report.ContributionColumns(r), report.ContributionColumnsSE(r)
 	return e, nil
 }
 
-// readsText tells whether the column held text when the network was decomposed.
-func (e *Explainer) readsText(column string) bool {
+// readsText tells whether the column held text when the network was decomposed: it is among texts,
+// or a factor that nobody said was one.
+func (e *Explainer) readsText(column string, texts []string) bool {
 	if slices.Contains(e.opened.Factors, column) {
 		return false
 	}
-	if e.labels != nil && e.labels.Columns[column] != nil {
+	if slices.Contains(texts, column) {
 		return true
-	}
-	for i, in := range e.network.Graph().Inputs() {
-		if in.Type == "string" && slices.Contains(e.network.Binding()[i].Columns, column) {
-			return true
-		}
 	}
 	for _, p := range e.result.Predictors {
 		for _, t := range p.Terms {
@@ -155,7 +160,7 @@ func (e *Explainer) Parts(se bool) []string {
 // (*data.MissingColumnError), a missing value that na does not allow (data.ErrMissingValue),
 // a level that did not occur (*data.UnseenLevelError).
 func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
-	b, dropped, err := rows.batch(e.names, e.opened.Factors, na)
+	b, dropped, err := rows.batch(e.names, e.opened.Factors, e.texts, na)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -241,7 +246,7 @@ func fill(to [][]float64, p *decompose.Parts) {
 // there is none, and of rows that are left out. Those of several networks hold what differs
 // between them, too. Errors: as of Explain.
 func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, na data.NAPolicy, k int, terms []int) ([]float64, error) {
-	b, dropped, err := rows.batch(e.names, e.opened.Factors, na)
+	b, dropped, err := rows.batch(e.names, e.opened.Factors, e.texts, na)
 	if err != nil {
 		return nil, err
 	}
