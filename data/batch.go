@@ -207,3 +207,43 @@ func (b *Batch) SliceInto(s *Batch, i, j int) {
 		s.tensors[name] = m
 	}
 }
+
+// Pick is a batch of the given rows of b, increasing, with their numbers in the source. It shares
+// b's memory if they are consecutive.
+func (b *Batch) Pick(rows []int) *Batch {
+	if len(rows) == 0 {
+		return b.Slice(0, 0)
+	}
+	first, n := rows[0], len(rows)
+	if rows[n-1]-first == n-1 {
+		return b.Slice(first, first+n)
+	}
+	p := NewBatch(n, 0)
+	p.numbers = make([]int64, n)
+	for i, row := range rows {
+		p.numbers[i] = b.Row(row)
+	}
+	for name, v := range b.numeric {
+		p.numeric[name] = take(v, rows)
+	}
+	for name, c := range b.codes {
+		p.codes[name] = Codes{Index: take(c.Index, rows), Levels: c.Levels}
+	}
+	for name, m := range b.tensors {
+		_, w := m.Dims()
+		v := mat.NewDense(n, w, nil)
+		for i, row := range rows {
+			copy(v.RawRowView(i), m.RawRowView(row))
+		}
+		p.tensors[name] = v
+	}
+	return p
+}
+
+func take[T any](v []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = v[row]
+	}
+	return out
+}

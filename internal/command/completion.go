@@ -24,6 +24,7 @@ func flagValues() map[string][]string {
 		"members-from":  {"resamples", "seeds"},
 		"method":        {"pho", "phogam"},
 		"na":            {"error", "drop", "keep"},
+		"unseen":        {"error", "drop", "zero"},
 		"orthogonalize": {"online"},
 		"phonam":        {"learned", "spline"},
 		"precision":     {"float64", "float32"},

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // dataFlags say how to read the rows.
@@ -23,6 +26,7 @@ type dataFlags struct {
 	factors   []string
 	texts     []string
 	na        string
+	unseen    string
 	tensors   bool     // there are arrays that may be all the data
 	batch     rowCount // 0: not given
 
@@ -42,6 +46,48 @@ func (d *dataFlags) add(f *pflag.FlagSet) {
 func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 	f.StringSliceVar(&d.factors, "factor", nil, "numeric `COLUMNS` that are categories (comma separated, repeatable)")
 	f.StringSliceVar(&d.texts, "text", nil, "`COLUMNS` that are read as text, to the letter, though their cells may be numbers: 01 is not 1 there (comma separated, repeatable)")
+}
+
+// unseenUsage is what --unseen does.
+const unseenUsage = "what to do with rows that have a level which training did not: error, drop to leave them out, or zero: terms of the column add nothing there, and what the network makes of them is unstructured"
+
+// addUnseen is for commands that read new rows.
+func (d *dataFlags) addUnseen(f *pflag.FlagSet) {
+	f.StringVar(&d.unseen, "unseen", "error", unseenUsage)
+}
+
+// unseenPolicy is the policy of that name.
+func unseenPolicy(name string) (data.UnseenPolicy, error) {
+	p, ok := data.ParseUnseen(name)
+	if !ok {
+		return p, usagef("--unseen %q: it is error, drop or zero", name)
+	}
+	return p, nil
+}
+
+// newRows are rows that a decomposition is applied to, as --unseen says.
+type newRows struct {
+	policy data.UnseenPolicy
+	tally  data.UnseenLevels
+}
+
+// of are src, opened for r, and the applier to split them with.
+func (n *newRows) of(r *decompose.Result, opened *wiring.Opened, src files.Source, a *decompose.Applier) (files.Source, *decompose.Applier, error) {
+	switch n.policy {
+	case data.UnseenDrop:
+		src, err := opened.KnownRows(r, src, &n.tally)
+		return src, a, err
+	case data.UnseenZero:
+		a = a.ZeroUnseen(&n.tally)
+	}
+	return src, a, nil
+}
+
+// warn says what became of rows.
+func (n *newRows) warn(s streams) {
+	if note := wiring.Unseen(&n.tally, n.policy, " (--unseen)"); note != "" {
+		fmt.Fprintf(s.err, "warning: %s\n", note)
+	}
 }
 
 // options turns flags into options and reports wrong usage.
