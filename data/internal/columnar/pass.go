@@ -217,7 +217,11 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 			return data.Codes{}, &Fault{Row: i, Cell: cell, Reason: "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows"}
 		}
 	}
-	return data.Codes{Index: index, Levels: c.levels.snapshot()}, nil
+	codes := data.Codes{Index: index, Levels: c.levels.snapshot()}
+	if v.Order != nil {
+		codes.Orders = [][]string{v.Order}
+	}
+	return codes, nil
 }
 
 // keep returns the rows of a block that are kept, nil for all of them. The error
