@@ -112,6 +112,7 @@ func (s *Source) newPass(columns []string) (*pass, error) {
 		var k *coder
 		if d := s.levels[i]; d != nil {
 			k = newCoder(d)
+			k.digits = !c.Numeric
 		}
 		p.coders = append(p.coders, k)
 		cells += max(1, c.Width)
