@@ -35,6 +35,7 @@ type Options struct {
 	NAValues  []string      // of CSV: further cells that are missing
 	Decimal   rune          // of CSV: the decimal mark; 0: '.'
 	Encoding  string        // of CSV: "utf-8", "windows-1252"; "": "utf-8"
+	Sheet     string        // of Excel: the sheet's name; "": the first
 	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
 	Workers   int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
@@ -50,12 +51,14 @@ const (
 	CSV Format = iota // anything that is nothing else, pipes and "-" included
 	Parquet
 	Arrow
-	NumPy // .npy and .npz
+	NumPy     // .npy and .npz
+	JSONLines // an object in each line
+	Excel     // workbooks since 2007
 )
 
 // String names the format for messages.
 func (f Format) String() string {
-	return [...]string{"CSV", "Parquet", "Arrow", "NumPy"}[f]
+	return [...]string{"CSV", "Parquet", "Arrow", "NumPy", "JSON lines", "Excel"}[f]
 }
 
 // Open makes one table of the files, in the order of paths. All have to be in
@@ -101,6 +104,9 @@ func formatOf(paths []string, store data.Store) (Format, error) {
 func open(format Format, paths []string, o *Options) (Source, error) {
 	if format == CSV {
 		return source(data.OpenCSV(paths, o.csv()))
+	}
+	if format == JSONLines || format == Excel {
+		return openConverted(format, paths, o)
 	}
 	s, err := openTyped(format, paths, o, data.RowRange{Number: o.FirstRow})
 	return source[Source](s, err)
@@ -179,8 +185,12 @@ func formatBy(head []byte) Format {
 		return Parquet
 	case arrow.IsArrow(head):
 		return Arrow
+	case inZip("[Content_Types].xml", "_rels/", "xl/", "docProps/")(head):
+		return Excel // before NumPy's archives, which are of ZIP too
 	case npy.IsArray(head), npy.IsArchive(head):
 		return NumPy
+	case begins("{\"", "{ \"", "\xef\xbb\xbf{\"")(head):
+		return JSONLines
 	}
 	return CSV
 }

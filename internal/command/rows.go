@@ -22,6 +22,7 @@ type dataFlags struct {
 	delimiter string
 	decimal   string
 	encoding  string
+	sheet     string
 	marks     []string // cells that are missing
 	factors   []string
 	texts     []string
@@ -34,10 +35,11 @@ type dataFlags struct {
 }
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV or Arrow from standard input; repeatable, and further files may follow the flags")
+	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also compressed), Parquet, Arrow, NumPy, JSON lines or Excel, by content; a quoted glob, or - for CSV or Arrow from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
 	f.StringVar(&d.decimal, "decimal", "", "`CHAR` before the decimals of numbers in CSV files: a comma, or a point (default)")
 	f.StringVar(&d.encoding, "encoding", "", "`ENCODING` of CSV files: "+data.UTF8+" (default) or "+data.Windows1252)
+	f.StringVar(&d.sheet, "sheet", "", "`NAME` of the sheet of Excel workbooks (default: the first)")
 	f.StringArrayVar(&d.marks, "na-values", nil, "`CELL` of CSV files that is missing, to the letter, besides NA, NaN, null and empty ones: ?, -999, #N/A (repeatable)")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
 	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
@@ -118,7 +120,7 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	default:
 		return nil, usagef("--decimal %q: it is a comma or a point", d.decimal)
 	}
-	o.NAValues = d.marks
+	o.NAValues, o.Sheet = d.marks, d.sheet
 	switch o.Encoding = strings.ToLower(d.encoding); o.Encoding {
 	case "", data.UTF8, data.Windows1252:
 	default:
