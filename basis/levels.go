@@ -176,7 +176,10 @@ func (s *levelScan) begin() {
 func (s *levelScan) few() error {
 	if len(s.texts)+len(s.numbers) > s.limit {
 		advice := ""
-		if s.advice != "" {
+		switch {
+		case len(s.texts) > len(s.numbers): // not numbers that somebody took for categories
+			advice = ": does it name single rows? Leave it out, or put rare levels together"
+		case s.advice != "":
 			advice = ": " + s.advice
 		}
 		return fmt.Errorf("column %q has more than %d levels%s", s.column, s.limit, advice)

@@ -108,8 +108,18 @@ func open(format Format, paths []string, o *Options) (Source, error) {
 	if format == JSONLines || format == Excel {
 		return openConverted(format, paths, o)
 	}
-	s, err := openTyped(format, paths, o, data.RowRange{Number: o.FirstRow})
-	return source[Source](s, err)
+	folders := foldersOf(paths)
+	s, err := openTyped(format, paths, withoutFolders(o, folders), data.RowRange{Number: o.FirstRow})
+	if err != nil || len(folders) == 0 {
+		return source[Source](s, err)
+	}
+	if own := notIn(s.Schema(), folders); len(own) < len(folders) { // files may hold the columns themselves
+		folders = own
+		if s, err = openTyped(format, paths, withoutFolders(o, folders), data.RowRange{Number: o.FirstRow}); err != nil {
+			return nil, err
+		}
+	}
+	return inFolders(s, folders, o)
 }
 
 // typed is a source of a format whose files tell their columns and rows.
