@@ -195,7 +195,7 @@ func (s *levelScan) scan(term string, b *data.Batch) error {
 		if err != nil {
 			return fmt.Errorf("term %s: %w", term, err)
 		}
-		for _, order := range c.Orders {
+		for _, order := range c.Declared {
 			s.declare(order)
 		}
 		if !sameLevels(s.last, c.Levels) {

@@ -22,7 +22,7 @@ func shown(t *testing.T, spec decompose.Spec, cells []string, orders ...[]string
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Orders = orders
+	c.Declared = orders
 	s := spec.Scanner()
 	if err := b.SetCodes("g", c); err != nil {
 		t.Fatal(err)

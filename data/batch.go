@@ -13,12 +13,12 @@ import (
 // of row i's level. Levels may grow from batch to batch but never reorders: a
 // code keeps its meaning for the life of the Source.
 //
-// Orders are the orders in which files declare the categories of the column, those that do not occur
+// Declared are the orders in which files declare the categories of the column, those that do not occur
 // among them: pandas' and Arrow's ordered categories, polars' Enum. nil: none is declared.
 type Codes struct {
-	Index  []int32
-	Levels []string
-	Orders [][]string
+	Index    []int32
+	Levels   []string
+	Declared [][]string
 }
 
 // Batch is a run of consecutive rows of a Source. Once it has been yielded its
@@ -202,7 +202,7 @@ func (b *Batch) SliceInto(s *Batch, i, j int) {
 		s.numeric[name] = v[i:j]
 	}
 	for name, c := range b.codes {
-		s.codes[name] = Codes{Index: c.Index[i:j], Levels: c.Levels, Orders: c.Orders}
+		s.codes[name] = Codes{Index: c.Index[i:j], Levels: c.Levels, Declared: c.Declared}
 	}
 	for name, m := range b.tensors {
 		if r, w := m.Dims(); i > 0 || j < r {
@@ -231,7 +231,7 @@ func (b *Batch) Pick(rows []int) *Batch {
 		p.numeric[name] = take(v, rows)
 	}
 	for name, c := range b.codes {
-		p.codes[name] = Codes{Index: take(c.Index, rows), Levels: c.Levels, Orders: c.Orders}
+		p.codes[name] = Codes{Index: take(c.Index, rows), Levels: c.Levels, Declared: c.Declared}
 	}
 	for name, m := range b.tensors {
 		_, w := m.Dims()

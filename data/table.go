@@ -67,7 +67,7 @@ func (t *Table) AddOrdered(name string, v, order []string) error {
 	if err != nil {
 		return err
 	}
-	c.Orders = [][]string{slices.Clone(order)}
+	c.Declared = [][]string{slices.Clone(order)}
 	return t.all.SetCodes(name, c)
 }
 

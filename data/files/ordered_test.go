@@ -37,8 +37,8 @@ func TestDeclaredOrders(t *testing.T) {
 				t.Fatal(err)
 			}
 			codes, err := b.Slice(0, b.Rows()).Codes("g")
-			if err != nil || !slices.EqualFunc(codes.Orders, c.want, func(a, b []string) bool { return slices.Equal(a, b) }) {
-				t.Errorf("%q: orders %q, %v, want %q", c.paths, codes.Orders, err, c.want)
+			if err != nil || !slices.EqualFunc(codes.Declared, c.want, func(a, b []string) bool { return slices.Equal(a, b) }) {
+				t.Errorf("%q: orders %q, %v, want %q", c.paths, codes.Declared, err, c.want)
 			}
 		}
 		if err := src.Close(); err != nil {

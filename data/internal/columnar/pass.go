@@ -220,7 +220,7 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 	}
 	codes := data.Codes{Index: index, Levels: c.levels.snapshot()}
 	if v.Order != nil {
-		codes.Orders = [][]string{v.Order}
+		codes.Declared = [][]string{v.Order}
 	}
 	return codes, nil
 }

@@ -98,7 +98,7 @@ func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
 			if err != nil {
 				return nil, err
 			}
-			orders = own.Orders
+			orders = own.Declared
 		}
 		place := make(map[string]int32, len(levels))
 		for i, level := range levels {
@@ -113,7 +113,7 @@ func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
 			}
 			x[i], codes[i] = float64(code), code
 		}
-		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels, Orders: orders})); err != nil {
+		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels, Declared: orders})); err != nil {
 			return nil, err
 		}
 	}
