@@ -191,7 +191,7 @@ func (s *byScan) blocks(common decompose.Block, ordered bool, term func(byVariab
 		}
 		return []decompose.Block{common}, nil
 	}
-	l, err := newLevels(s.column, s.levels.names())
+	l, err := s.levels.levels()
 	if err != nil {
 		return nil, err
 	}

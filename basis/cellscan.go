@@ -179,7 +179,7 @@ func (s *cellScan) factors() (factors []cellFactor, level [][]int32, err error) 
 			return nil, nil, fmt.Errorf("no rows were scanned for the levels of column %q", p.Column)
 		}
 		seen := &s.seen[len(factors)]
-		l, err := newLevels(p.Column, seen.names())
+		l, err := seen.levels()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -25,7 +25,7 @@ type FactorOptions struct {
 }
 
 // Factor is the spec of a categorical term: one raw column per level that occurs
-// in the scan, in R's order (by value if all levels are numbers, else by bytes),
+// in the scan, in the order that the data declare or in R's (by value if all levels are numbers, else by bytes),
 // under treatment contrasts or, if asked for, sum contrasts. A numeric column's levels are its distinct values.
 // It is an error at Build if fewer than 2 levels occur.
 func Factor(column string, o *FactorOptions) decompose.Spec {
@@ -75,10 +75,15 @@ func (s *factorScan) Build() ([]decompose.Block, error) {
 	if s.scanned.rows == 0 {
 		return nil, fmt.Errorf("term %s: no rows were scanned for the levels of column %q", s.name, s.column)
 	}
-	t, err := newFactor(s.column, s.name, s.scanned.names())
+	names, err := s.scanned.names()
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
 	}
+	t, err := newFactor(s.column, s.name, names)
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", s.name, err)
+	}
+	t.ordered = len(s.scanned.orders) > 0
 	b := decompose.Block{Term: t, Constraint: decompose.Treatment()}
 	switch {
 	case s.allLevels:
@@ -91,8 +96,9 @@ func (s *factorScan) Build() ([]decompose.Block, error) {
 
 // FactorTerm is the indicator basis of a categorical column: d levels.
 type FactorTerm struct {
-	name   string
-	levels *levels
+	name    string
+	levels  *levels
+	ordered bool
 }
 
 func newFactor(column, name string, names []string) (*FactorTerm, error) {
@@ -152,6 +158,9 @@ func (t *FactorTerm) Dim() int { return len(t.levels.names) }
 // Levels names the levels in column order.
 func (t *FactorTerm) Levels() []string { return slices.Clone(t.levels.names) }
 
+// Ordered tells whether the data declared the order of the levels.
+func (t *FactorTerm) Ordered() bool { return t.ordered }
+
 // Eval writes 1 in the column of each row's level, 0 elsewhere (n x d). A level
 // the term was not made with is an error.
 func (t *FactorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
@@ -195,14 +204,15 @@ func codesOf(old design.Columns) *design.Codes {
 }
 
 type factorJSON struct {
-	Column string   `json:"column"`
-	Name   string   `json:"name,omitempty"` // if it is not the column's
-	Levels []string `json:"levels"`
+	Column  string   `json:"column"`
+	Name    string   `json:"name,omitempty"` // if it is not the column's
+	Levels  []string `json:"levels"`
+	Ordered bool     `json:"ordered,omitempty"` // in an order that the data declared
 }
 
 // MarshalJSON writes the term's spec for Decode.
 func (t *FactorTerm) MarshalJSON() ([]byte, error) {
-	j := factorJSON{Column: t.levels.column, Levels: t.levels.names}
+	j := factorJSON{Column: t.levels.column, Levels: t.levels.names, Ordered: t.ordered}
 	if t.name != j.Column {
 		j.Name = t.name
 	}
@@ -220,7 +230,12 @@ func decodeFactor(spec []byte) (decompose.Term, error) {
 	if j.Column == "" {
 		return nil, errors.New("it names no column")
 	}
-	return newFactor(j.Column, j.Name, j.Levels)
+	t, err := newFactor(j.Column, j.Name, j.Levels)
+	if err != nil {
+		return nil, err
+	}
+	t.ordered = j.Ordered
+	return t, nil
 }
 
 // checkShape refuses a destination that is not n x d.

@@ -224,7 +224,7 @@ func (s *factorSmoothScan) build() (decompose.Block, error) {
 	case err != nil:
 		return none, err
 	}
-	l, err := newLevels(s.levels.column, s.levels.names())
+	l, err := s.levels.levels()
 	if err != nil {
 		return none, err
 	}

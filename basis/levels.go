@@ -160,8 +160,9 @@ type levelScan struct {
 	texts   map[string]struct{}
 	numbers map[float64]struct{}
 	rows    int64
-	last    []string // the levels of the batch before,
-	seen    []bool   // and which of them have occurred
+	orders  [][]string // that are declared, none part of another, sorted
+	last    []string   // the levels of the batch before,
+	seen    []bool     // and which of them have occurred
 }
 
 // begin makes room for levels.
@@ -175,7 +176,10 @@ func (s *levelScan) begin() {
 func (s *levelScan) few() error {
 	if len(s.texts)+len(s.numbers) > s.limit {
 		advice := ""
-		if s.advice != "" {
+		switch {
+		case len(s.texts) > len(s.numbers): // not numbers that somebody took for categories
+			advice = ": does it name single rows? Leave it out, or put rare levels together"
+		case s.advice != "":
 			advice = ": " + s.advice
 		}
 		return fmt.Errorf("column %q has more than %d levels%s", s.column, s.limit, advice)
@@ -190,6 +194,9 @@ func (s *levelScan) scan(term string, b *data.Batch) error {
 		c, err := b.Codes(s.column)
 		if err != nil {
 			return fmt.Errorf("term %s: %w", term, err)
+		}
+		for _, order := range c.Declared {
+			s.declare(order)
 		}
 		if !sameLevels(s.last, c.Levels) {
 			s.last, s.seen = c.Levels, make([]bool, len(c.Levels))
@@ -224,8 +231,41 @@ func (s *levelScan) scan(term string, b *data.Batch) error {
 	return nil
 }
 
-// names are the levels in R's order: by value if all are numbers, else by bytes.
-func (s *levelScan) names() []string {
+// declare notes an order that is declared, unless another one has it.
+func (s *levelScan) declare(order []string) {
+	if slices.ContainsFunc(s.orders, func(other []string) bool { return partOf(order, other) }) {
+		return
+	}
+	s.orders = append(slices.DeleteFunc(s.orders, func(other []string) bool { return partOf(other, order) }), order)
+	slices.SortFunc(s.orders, slices.Compare)
+}
+
+// partOf tells whether b has the levels of a in the order of a.
+func partOf(a, b []string) bool {
+	if sameLevels(a, b) {
+		return true
+	}
+	at := 0
+	for _, level := range b {
+		if at < len(a) && a[at] == level {
+			at++
+		}
+	}
+	return at == len(a)
+}
+
+// names are the levels in the order that is declared, and then in R's order: by value if all are
+// numbers, else by bytes. Error: two orders are declared, and neither is part of the other.
+func (s *levelScan) names() ([]string, error) {
+	if len(s.orders) > 1 {
+		return nil, fmt.Errorf("the levels of column %q have two orders, %.200q and %.200q, and neither is part of the other: give all files one order, or write the column as plain text", s.column, s.orders[0], s.orders[1])
+	}
+	place := map[string]int{}
+	if len(s.orders) == 1 {
+		for i, level := range s.orders[0] {
+			place[level] = i + 1 // 0: not declared
+		}
+	}
 	set := make(map[string]struct{}, len(s.texts)+len(s.numbers))
 	for name := range s.texts {
 		set[name] = struct{}{}
@@ -242,12 +282,29 @@ func (s *levelScan) names() []string {
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
+		switch i, j := place[a], place[b]; {
+		case i > 0 && j > 0:
+			return cmp.Compare(i, j)
+		case i > 0:
+			return -1
+		case j > 0:
+			return 1
+		}
 		if len(values) == len(names) && values[a] != values[b] {
 			return cmp.Compare(values[a], values[b])
 		}
 		return strings.Compare(a, b)
 	})
-	return names
+	return names, nil
+}
+
+// levels are the names, indexed.
+func (s *levelScan) levels() (*levels, error) {
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
+	return newLevels(s.column, names)
 }
 
 func finite(v float64) bool { return knot.Finite(v) }

@@ -18,20 +18,40 @@ func (s *levelScan) add(next part) error {
 	}
 	s.begin()
 	s.rows += n.rows
+	for _, order := range n.orders {
+		s.declare(order)
+	}
 	maps.Copy(s.texts, n.texts)
 	maps.Copy(s.numbers, n.numbers)
 	return s.few()
 }
 
 func (s *levelScan) write(b []byte) []byte {
-	b = wire.AppendInt(wire.AppendInt(wire.AppendText(b, s.column), s.limit), s.rows)
+	limit := s.limit
+	if len(s.orders) > 0 {
+		limit = -limit // says that orders follow: files of columns without one are as they were
+	}
+	b = wire.AppendInt(wire.AppendInt(wire.AppendText(b, s.column), limit), s.rows)
+	if len(s.orders) > 0 {
+		b = wire.AppendInt(b, len(s.orders))
+		for _, order := range s.orders {
+			b = wire.AppendTexts(b, order)
+		}
+	}
 	b = wire.AppendTexts(b, slices.Sorted(maps.Keys(s.texts)))
 	return wire.AppendFloats(b, slices.Sorted(maps.Keys(s.numbers)))
 }
 
 func readLevels(r *wire.Reader) *levelScan {
-	s := &levelScan{column: r.Text(), limit: r.NonNegative(), rows: int64(r.NonNegative())}
+	s := &levelScan{column: r.Text()}
+	limit := r.Int()
+	s.limit, s.rows = int(max(limit, -limit)), int64(r.NonNegative())
 	s.begin()
+	if limit < 0 {
+		for range r.Count(8) {
+			s.declare(r.Texts())
+		}
+	}
 	for _, t := range r.IncreasingTexts() {
 		s.texts[t] = struct{}{}
 	}
@@ -120,7 +140,7 @@ func readCells(r *wire.Reader) *cellScan {
 		for _, name := range names {
 			c.numbered(name)
 		}
-		if own := c.names(); len(own) != len(names) || slices.ContainsFunc(own, func(name string) bool { _, ok := c.number[name]; return !ok }) {
+		if own, err := c.names(); err == nil && len(own) != len(names) || slices.ContainsFunc(own, func(name string) bool { _, ok := c.number[name]; return !ok }) {
 			r.Fail("the combinations' levels of column %q are others than the column's", c.column)
 		}
 		s.seen = append(s.seen, c)

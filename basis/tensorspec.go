@@ -274,7 +274,7 @@ func (s *tensorScan) marginBases() error {
 			if scan.levels.rows == 0 {
 				return fmt.Errorf("no rows were scanned for the levels of column %q", m.Columns[0])
 			}
-			if scan.built.levels, err = newLevels(m.Columns[0], scan.levels.names()); err == nil {
+			if scan.built.levels, err = scan.levels.levels(); err == nil {
 				scan.penalty = penalty.Ridge(len(scan.built.levels.names))
 			}
 		}

@@ -12,9 +12,13 @@ import (
 // Codes is a categorical column of a batch. Index[i] is the position in Levels
 // of row i's level. Levels may grow from batch to batch but never reorders: a
 // code keeps its meaning for the life of the Source.
+//
+// Declared are the orders in which files declare the categories of the column, those that do not occur
+// among them: pandas' and Arrow's ordered categories, polars' Enum. nil: none is declared.
 type Codes struct {
-	Index  []int32
-	Levels []string
+	Index    []int32
+	Levels   []string
+	Declared [][]string
 }
 
 // Batch is a run of consecutive rows of a Source. Once it has been yielded its
@@ -198,7 +202,7 @@ func (b *Batch) SliceInto(s *Batch, i, j int) {
 		s.numeric[name] = v[i:j]
 	}
 	for name, c := range b.codes {
-		s.codes[name] = Codes{Index: c.Index[i:j], Levels: c.Levels}
+		s.codes[name] = Codes{Index: c.Index[i:j], Levels: c.Levels, Declared: c.Declared}
 	}
 	for name, m := range b.tensors {
 		if r, w := m.Dims(); i > 0 || j < r {
@@ -206,4 +210,44 @@ func (b *Batch) SliceInto(s *Batch, i, j int) {
 		}
 		s.tensors[name] = m
 	}
+}
+
+// Pick is a batch of the given rows of b, increasing, with their numbers in the source. It shares
+// b's memory if they are consecutive.
+func (b *Batch) Pick(rows []int) *Batch {
+	if len(rows) == 0 {
+		return b.Slice(0, 0)
+	}
+	first, n := rows[0], len(rows)
+	if rows[n-1]-first == n-1 {
+		return b.Slice(first, first+n)
+	}
+	p := NewBatch(n, 0)
+	p.numbers = make([]int64, n)
+	for i, row := range rows {
+		p.numbers[i] = b.Row(row)
+	}
+	for name, v := range b.numeric {
+		p.numeric[name] = take(v, rows)
+	}
+	for name, c := range b.codes {
+		p.codes[name] = Codes{Index: take(c.Index, rows), Levels: c.Levels, Declared: c.Declared}
+	}
+	for name, m := range b.tensors {
+		_, w := m.Dims()
+		v := mat.NewDense(n, w, nil)
+		for i, row := range rows {
+			copy(v.RawRowView(i), m.RawRowView(row))
+		}
+		p.tensors[name] = v
+	}
+	return p
+}
+
+func take[T any](v []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = v[row]
+	}
+	return out
 }

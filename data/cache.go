@@ -123,7 +123,7 @@ func (b *Batch) trimmed() *Batch {
 		t.numeric[name] = slices.Clone(v)
 	}
 	for name, codes := range b.codes {
-		t.codes[name] = Codes{Index: slices.Clone(codes.Index), Levels: codes.Levels}
+		t.codes[name] = Codes{Index: slices.Clone(codes.Index), Levels: codes.Levels, Declared: codes.Declared}
 	}
 	for name, m := range b.tensors {
 		t.tensors[name] = mat.DenseCopyOf(m)

@@ -146,8 +146,19 @@ func joinCodes(parts []*Batch, name string, n int) (Codes, error) {
 			return c, fmt.Errorf("data: the levels of column %q change their order between batches", clip(name))
 		}
 		c.Levels = long
+		c.Declared = JoinDeclared(c.Declared, p.codes[name].Declared)
 	}
 	return c, nil
+}
+
+// JoinDeclared are the orders of a, which is not changed, and those of b that are not among them.
+func JoinDeclared(a, b [][]string) [][]string {
+	for _, order := range b {
+		if !slices.ContainsFunc(a, func(o []string) bool { return slices.Equal(o, order) }) {
+			a = append(slices.Clip(a), order)
+		}
+	}
+	return a
 }
 
 func joinTensor(parts []*Batch, name string, n int) (*mat.Dense, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -49,6 +50,25 @@ func (t *Table) AddTexts(name string, v []string) error {
 	t.schema = append(t.schema, Column{Name: name, Categorical: true})
 	_, err := t.all.SetTexts(name, v, nil)
 	return err
+}
+
+// AddOrdered is AddTexts of a column whose categories have an order: terms have their levels in it, so
+// that the first is the reference. Errors: also a cell that is none of them.
+func (t *Table) AddOrdered(name string, v, order []string) error {
+	for i, cell := range v {
+		if !slices.Contains(order, cell) {
+			return fmt.Errorf("data: column %q, row %d: %q is none of the ordered categories %.200q", clip(name), i+1, cell, order)
+		}
+	}
+	if err := t.AddTexts(name, v); err != nil {
+		return err
+	}
+	c, err := t.all.Codes(name)
+	if err != nil {
+		return err
+	}
+	c.Declared = [][]string{slices.Clone(order)}
+	return t.all.SetCodes(name, c)
 }
 
 // AddFactor adds a column of n finite numbers that is also held as categories

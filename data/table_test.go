@@ -142,7 +142,7 @@ func TestSetTexts(t *testing.T) {
 		batches = append(batches, b)
 	}
 	for i, want := range []Codes{
-		{[]int32{0, 1, 0}, []string{"b", "a"}}, {[]int32{2, 1}, []string{"b", "a", "c"}}, {[]int32{3, 0}, []string{"b", "a", "c", "d"}},
+		{[]int32{0, 1, 0}, []string{"b", "a"}, nil}, {[]int32{2, 1}, []string{"b", "a", "c"}, nil}, {[]int32{3, 0}, []string{"b", "a", "c", "d"}, nil},
 	} {
 		got, err := batches[i].Codes("x")
 		if err != nil || !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Levels, want.Levels) {

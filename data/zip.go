@@ -7,8 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Part is a source that Zip joins with others. Name is what messages call it,
@@ -179,7 +177,7 @@ func merge(cursors []*cursor, picks [][]int, rows []int64) *Batch {
 	b := NewBatch(len(rows), rows[0])
 	b.numbers = gaps(rows)
 	for k, c := range cursors {
-		from := c.batch.pick(picks[k])
+		from := c.batch.Pick(picks[k])
 		for name, v := range from.numeric {
 			b.numeric[name] = v
 		}
@@ -191,38 +189,6 @@ func merge(cursors []*cursor, picks [][]int, rows []int64) *Batch {
 		}
 	}
 	return b
-}
-
-// pick is a batch of the given rows, increasing; a view if they are consecutive.
-func (b *Batch) pick(rows []int) *Batch {
-	first, n := rows[0], len(rows)
-	if rows[n-1]-first == n-1 {
-		return b.Slice(first, first+n)
-	}
-	p := NewBatch(n, 0)
-	for name, v := range b.numeric {
-		p.numeric[name] = take(v, rows)
-	}
-	for name, c := range b.codes {
-		p.codes[name] = Codes{Index: take(c.Index, rows), Levels: c.Levels}
-	}
-	for name, m := range b.tensors {
-		_, w := m.Dims()
-		v := mat.NewDense(n, w, nil)
-		for i, row := range rows {
-			copy(v.RawRowView(i), m.RawRowView(row))
-		}
-		p.tensors[name] = v
-	}
-	return p
-}
-
-func take[T any](v []T, rows []int) []T {
-	out := make([]T, len(rows))
-	for i, row := range rows {
-		out[i] = v[row]
-	}
-	return out
 }
 
 // finish reads all parts to their ends and compares how many rows they had.

@@ -37,7 +37,7 @@ func (g gappy) Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, 
 			if rows == nil {
 				continue
 			}
-			p := b.pick(rows)
+			p := b.Pick(rows)
 			if err := p.SetRows(numbers); err != nil {
 				yield(nil, err)
 				return

@@ -19,6 +19,7 @@ type Applier struct {
 	at     [][]int
 	errors [][]errorForm // nil: parts have no standard errors
 	idle   *sync.Pool    // of *splitter
+	unseen *data.UnseenLevels
 
 	workers int // 0: GOMAXPROCS
 }
@@ -73,6 +74,16 @@ func (a *Applier) WithWorkers(n int) *Applier {
 	return &with
 }
 
+// ZeroUnseen returns an applier that splits rows with levels that a term does not know, in place of
+// returning a *data.UnseenLevelError: the term's part is 0 there, its standard error NaN, and the
+// unstructured part what the other parts leave of the network's own output. tally counts these
+// rows. A level that the network itself cannot take stays an error.
+func (a *Applier) ZeroUnseen(tally *data.UnseenLevels) *Applier {
+	with := *a
+	with.unseen = tally
+	return &with
+}
+
 // Workers is how many goroutines a may take.
 func (a *Applier) Workers() int { return a.options().workers() }
 
@@ -81,11 +92,15 @@ func (a *Applier) HasErrors() bool { return a.errors != nil }
 
 // splitter is one that nobody else uses, until it is given back.
 func (a *Applier) splitter() *splitter {
-	if s, ok := a.idle.Get().(*splitter); ok {
-		return s
+	s, ok := a.idle.Get().(*splitter)
+	if !ok {
+		s = a.result.splitter(a.model, a.terms, a.at)
+		s.errors = a.errors
 	}
-	s := a.result.splitter(a.model, a.terms, a.at)
-	s.errors = a.errors
+	s.forward.eval.unseen = nil
+	if a.unseen != nil {
+		s.forward.eval.unseen = newUnseenTerms(a.unseen)
+	}
 	return s
 }
 

@@ -3,6 +3,7 @@ package decompose
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -60,7 +61,7 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	if n == 0 {
 		return e, nil, nil, nil
 	}
-	columns := a.columnsOf(ctx, d, b.Slice(0, n))
+	columns, unseen := a.columnsOf(ctx, d, b.Slice(0, n))
 	var all *mat.Dense // columns of the pieces, one after the other
 	for _, p := range d.pieces(terms) {
 		x, err := columns(p.term)
@@ -91,12 +92,26 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return e, all, u, u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
+	if err := u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all}); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, p := range d.pieces(terms) {
+		for i, is := range unseen.rows(d.Terms[p.term].term) {
+			if is {
+				e.Before[i], e.After[i], e.SE[i] = math.NaN(), math.NaN(), math.NaN()
+			}
+		}
+	}
+	return e, all, u, nil
 }
 
-// columnsOf gives the columns of terms of d at the rows, each evaluated once.
-func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch) func(term int) (*mat.Dense, error) {
+// columnsOf gives the columns of terms of d at the rows, each evaluated once; unseen knows the rows
+// at which a term has none.
+func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch) (columns func(term int) (*mat.Dense, error), unseen *unseenTerms) {
 	n, made, ran := rows.Rows(), map[int]*mat.Dense{}, false
+	if a.unseen != nil {
+		unseen = newUnseenTerms(a.unseen)
+	}
 	return func(j int) (*mat.Dense, error) {
 		t := &d.Terms[j]
 		if x := made[j]; x != nil {
@@ -110,10 +125,14 @@ func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch)
 			ran = true
 		}
 		x := mat.NewDense(n, t.term.Dim(), nil)
-		if err := t.term.Eval(x, rows); err != nil {
+		err := t.term.Eval(x, rows)
+		if err != nil {
+			err = unseen.again(t.term, rows, err, func(b *data.Batch) error { return t.term.Eval(x, b) })
+		}
+		if err != nil {
 			return nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
 		}
 		made[j] = x
 		return x, nil
-	}
+	}, unseen
 }

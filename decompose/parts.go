@@ -103,6 +103,7 @@ func (s *splitter) rows(ctx context.Context, parts *Parts, b *data.Batch, from, 
 		if err := s.fill(parts, i, rows.Rows(), out, x); err != nil {
 			return err
 		}
+		s.withoutUnseen(parts, i, rows.Rows())
 		if s.bands == nil {
 			continue
 		}

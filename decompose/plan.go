@@ -203,9 +203,10 @@ func (p *plan) columns() []string {
 // evaluator turns the rows of a batch into design columns, one per term,
 // reusing its buffers. Not safe for concurrent use: each worker has one.
 type evaluator struct {
-	plan  *plan
-	dense []*mat.Dense
-	x     []design.Columns
+	plan   *plan
+	dense  []*mat.Dense
+	x      []design.Columns
+	unseen *unseenTerms // nil: levels that a term does not know are errors
 }
 
 func (p *plan) evaluator() *evaluator {
@@ -215,26 +216,39 @@ func (p *plan) evaluator() *evaluator {
 // eval returns the columns of every term at the rows of b, valid until the next
 // call.
 func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
-	n := b.Rows()
+	e.unseen.begin()
 	for i, t := range e.plan.terms {
-		if s, ok := t.(SparseTerm); ok {
-			x, err := evalSparse(s, e.x[i], b)
-			if err != nil {
-				return nil, err
-			}
-			if r, d := x.Dims(); r != n || d != t.Dim() {
-				return nil, fmt.Errorf("decompose: term %q gave %d x %d values for %d rows and %d columns", t.Name(), r, d, n, t.Dim())
-			}
-			e.x[i] = x
-			continue
+		err := e.term(i, t, b)
+		if err != nil {
+			err = e.unseen.again(t, b, err, func(b *data.Batch) error { return e.term(i, t, b) })
 		}
-		e.dense[i] = resize(e.dense[i], n, t.Dim())
-		if err := t.Eval(e.dense[i], b); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		e.x[i] = design.Dense{Dense: e.dense[i]}
 	}
 	return e.x, nil
+}
+
+// term evaluates the i-th term.
+func (e *evaluator) term(i int, t Term, b *data.Batch) error {
+	n := b.Rows()
+	if s, ok := t.(SparseTerm); ok {
+		x, err := evalSparse(s, e.x[i], b)
+		if err != nil {
+			return err
+		}
+		if r, d := x.Dims(); r != n || d != t.Dim() {
+			return fmt.Errorf("decompose: term %q gave %d x %d values for %d rows and %d columns", t.Name(), r, d, n, t.Dim())
+		}
+		e.x[i] = x
+		return nil
+	}
+	e.dense[i] = resize(e.dense[i], n, t.Dim())
+	if err := t.Eval(e.dense[i], b); err != nil {
+		return err
+	}
+	e.x[i] = design.Dense{Dense: e.dense[i]}
+	return nil
 }
 
 func evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {

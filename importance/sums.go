@@ -47,6 +47,15 @@ func (f fit) complete(v *Visitor, full fit) fit {
 	return f
 }
 
+// lost is l - l' of the fit without a drop: by the deviances where they were added up, since small
+// weights would be lost in the log-likelihoods, which hold the logarithms of all.
+func (v *Visitor) lost(full, without fit) float64 {
+	if v.byDeviance && v.total.refit == nil {
+		return (without.deviance - full.deviance) / (2 * v.phi)
+	}
+	return full.loglik - without.loglik
+}
+
 // sums add up over rows: what Visitor.Map returns.
 type sums struct {
 	w       float64

@@ -213,7 +213,7 @@ func (v *Visitor) End(r *decompose.Result) error {
 func (v *Visitor) compare(e *decompose.Importance, full, without fit) {
 	e.McFadden = finite(1 - full.loglik/without.loglik)
 	e.McFaddenValid = e.McFadden != nil && v.family.Mass() && full.loglik < 0 && without.loglik < 0
-	e.DeltaLogLikPerRow = finite((full.loglik - without.loglik) / v.total.w)
+	e.DeltaLogLikPerRow = finite(v.lost(full, without) / v.total.w)
 	if v.deviance {
 		e.DevianceR2 = finite(1 - full.deviance/without.deviance)
 	}

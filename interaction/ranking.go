@@ -265,7 +265,7 @@ func (v *Ranking) remainder(r *decompose.Result, k int) *decompose.Remainder {
 	case v.sums == nil || v.sums.tables == nil:
 		return out
 	}
-	v.places(out, k)
+	v.places(out, r, k)
 	if f := v.find(r, k); f != nil {
 		v.gains(out, f, r, k)
 	}
@@ -273,12 +273,12 @@ func (v *Ranking) remainder(r *decompose.Result, k int) *decompose.Remainder {
 }
 
 // places are the rows and regions of the largest remainder.
-func (v *Ranking) places(out *decompose.Remainder, k int) {
+func (v *Ranking) places(out *decompose.Remainder, r *decompose.Result, k int) {
 	rows, all := v.sums.worst[k], v.sums.tables
 	for _, w := range rows {
 		out.Rows = append(out.Rows, decompose.RemainderRow{Row: w.row + 1, ID: w.id, Unstructured: w.r, Eta: w.eta, Share: w.weight * w.r * w.r / all.squares[k]})
 	}
-	out.Regions = append(out.Regions, all.regions(k, v.scales, rows)...)
+	out.Regions = append(out.Regions, all.regions(k, v.scales, rows, r.Rows)...)
 }
 
 // gains are those of the chosen pairs. What the fit has taken from these rows is divided

@@ -27,9 +27,9 @@ type region struct {
 }
 
 // regions are where the mean square of the remainder is largest, rows named one by one
-// left out: greedily, of columns that no earlier one is about.
-func (t *tables) regions(k int, scales []*scale, named worst) []decompose.Region {
-	all := grounds{scales: scales, weight: slices.Clone(t.weight), square: slices.Clone(t.squared(k)), sumWeight: t.sumWeight, squares: t.squares[k], fourths: t.fourths[k]}
+// left out: greedily, of columns that no earlier one is about. n is how many rows have a weight.
+func (t *tables) regions(k int, scales []*scale, named worst, n int64) []decompose.Region {
+	all := grounds{scales: scales, each: t.sumWeight / float64(n), weight: slices.Clone(t.weight), square: slices.Clone(t.squared(k)), sumWeight: t.sumWeight, squares: t.squares[k], fourths: t.fourths[k]}
 	for _, r := range named {
 		all.leaveOut(r)
 	}
@@ -62,6 +62,7 @@ type grounds struct {
 	scales                      []*scale
 	weight, square              []float64
 	sumWeight, squares, fourths float64
+	each                        float64 // weight of an average row
 }
 
 // leaveOut takes a row out of all tables.
@@ -183,7 +184,7 @@ func (g *grounds) excess(w, q float64) float64 {
 	if !(variance > 0) {
 		return 0
 	}
-	return (q - w*mean) / math.Sqrt(w*(1-share)*variance)
+	return (q - w*mean) / math.Sqrt(w*(1-share)*variance) / math.Sqrt(g.each) // whatever the scale of the weights
 }
 
 // condition is bins lo to hi of the column in its own values.

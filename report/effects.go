@@ -53,12 +53,13 @@ type Effect struct {
 
 // Axis is the grid of one feature: levels if Levels is not nil, else numbers.
 type Axis struct {
-	Feature string
-	Values  []float64
-	Levels  []string
-	Unit    string    // of Values, for people (Title, Text); "": none is known
-	places  []float64 // of levels that have names, of a column of numbers: the numbers
-	numeric bool      // levels that have names are numbers in the data, in whose order they are
+	Feature  string
+	Values   []float64
+	Levels   []string
+	Unit     string    // of Values, for people (Title, Text); "": none is known
+	places   []float64 // of levels that have names, of a column of numbers: the numbers
+	declared bool      // the levels are in an order that the data declare
+	numeric  bool      // levels that have names are numbers in the data, in whose order they are
 }
 
 // Len is the number of grid points.

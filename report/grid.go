@@ -147,7 +147,8 @@ func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, e
 		return nil, fmt.Errorf("the decomposition does not say what values %q took", name)
 	}
 	if levels, ok := levelsOf(t); ok {
-		return &Axis{Feature: name, Levels: levels}, nil
+		o, ok := t.Term().(interface{ Ordered() bool })
+		return &Axis{Feature: name, Levels: levels, declared: ok && o.Ordered()}, nil
 	}
 	if f.Levels != nil {
 		return &Axis{Feature: name, Levels: inOrder(f.Levels)}, nil

@@ -147,9 +147,9 @@ func (a *Axis) place(f *decompose.Feature, i int) float64 {
 	return f.Position(a.Levels[i])
 }
 
-// ordered tells whether the levels are numbers, in whose order they are drawn.
+// ordered tells whether the levels are numbers, or have an order of their own, in which they are drawn.
 func (a *Axis) ordered() bool {
-	return a.numeric || !slices.ContainsFunc(numbers(a.Levels), math.IsNaN)
+	return a.declared || a.numeric || !slices.ContainsFunc(numbers(a.Levels), math.IsNaN)
 }
 
 // Title is what is written beside the axis: the feature, with the unit of its numbers.

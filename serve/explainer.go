@@ -24,6 +24,8 @@ type Options struct {
 	Model     string // the network's file, or the folder of several; "": where it was
 	MaxMemory int64  // bound on a network's tensors in bytes; 0: that of onnx.LoadOptions
 	Precision string // float64 or float32; "": that of the decomposition
+	// Unseen is what becomes of rows with a level that training did not have, where who asks does not say.
+	Unseen data.UnseenPolicy
 }
 
 // Explainer is a decomposition opened with its network. It is safe for concurrent use.
@@ -36,9 +38,11 @@ type Explainer struct {
 	withSE  *decompose.Applier
 	columns []Column
 	names   []string // of the columns
+	texts   []string // those of them that are text
 	parts   []string // of a row
 	partsSE []string
 	digest  string
+	unseen  data.UnseenPolicy
 	idle    sync.Pool // of *decompose.Parts
 }
 
@@ -65,7 +69,7 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Explainer{result: r, network: opened.Networks[0], opened: opened}
+	e := &Explainer{result: r, network: opened.Networks[0], opened: opened, unseen: o.Unseen}
 	sum := sha256.Sum256(doc)
 	e.digest = hex.EncodeToString(sum[:])
 	if e.labels, err = e.network.Graph().Labels(); err != nil {
@@ -75,25 +79,29 @@ func Open(dir string, o *Options) (*Explainer, error) {
 		return nil, err
 	}
 	e.withSE = e.plain.WithErrors()
+	texts, err := opened.Texts(r)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range e.plain.Columns() {
-		e.columns, e.names = append(e.columns, Column{name, e.readsText(name)}), append(e.names, name)
+		c := Column{name, e.readsText(name, texts)}
+		e.columns, e.names = append(e.columns, c), append(e.names, name)
+		if c.Text {
+			e.texts = append(e.texts, name)
+		}
 	}
 	e.parts, e.partsSE = report.ContributionColumns(r), report.ContributionColumnsSE(r)
 	return e, nil
 }
 
-// readsText tells whether the column held text when the network was decomposed.
-func (e *Explainer) readsText(column string) bool {
+// readsText tells whether the column held text when the network was decomposed: it is among texts,
+// or a factor that nobody said was one.
+func (e *Explainer) readsText(column string, texts []string) bool {
 	if slices.Contains(e.opened.Factors, column) {
 		return false
 	}
-	if e.labels != nil && e.labels.Columns[column] != nil {
+	if slices.Contains(texts, column) {
 		return true
-	}
-	for i, in := range e.network.Graph().Inputs() {
-		if in.Type == "string" && slices.Contains(e.network.Binding()[i].Columns, column) {
-			return true
-		}
 	}
 	for _, p := range e.result.Predictors {
 		for _, t := range p.Terms {
@@ -149,25 +157,46 @@ func (e *Explainer) Parts(se bool) []string {
 	return e.partsSE
 }
 
-// Explain splits rows: the values of each of Parts(se), by row, on the scale of the
-// predictors, and how many rows were left out, whose values are NaN. So is a standard error
-// that there is none of. Errors name rows from 1: a column that is not there
-// (*data.MissingColumnError), a missing value that na does not allow (data.ErrMissingValue),
-// a level that did not occur (*data.UnseenLevelError).
+// Unseen is Options.Unseen.
+func (e *Explainer) Unseen() data.UnseenPolicy { return e.unseen }
+
+// How says how rows are split. The zero value: without standard errors, and what is missing or was not
+// seen in training is an error.
+type How struct {
+	SE     bool
+	NA     data.NAPolicy
+	Unseen data.UnseenPolicy
+}
+
+// Split are rows that were split.
+type Split struct {
+	// Parts are the values of each of Explainer.Parts, by row, on the scale of the predictors. Those of
+	// rows that are left out are NaN, and so is a standard error that there is none of.
+	Parts   [][]float64
+	Dropped int                // rows that are left out
+	Unseen  []data.UnseenLevel // levels that training did not have; of rows that are not left out for a missing value
+}
+
+// Explain is Split by what Options say of unseen levels.
 func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
-	b, dropped, err := rows.batch(e.names, e.opened.Factors, na)
+	s, err := e.Split(ctx, rows, How{se, na, e.unseen})
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err = e.seen(ctx, b, na)
+	return s.Parts, s.Dropped, nil
+}
+
+// Split splits rows. Errors name rows from 1: a column that is not there
+// (*data.MissingColumnError), a missing value that how.NA does not allow (data.ErrMissingValue),
+// a level that did not occur (*data.UnseenLevelError).
+func (e *Explainer) Split(ctx context.Context, rows *Rows, how How) (*Split, error) {
+	var tally data.UnseenLevels
+	b, dropped, err := e.batch(ctx, rows, how, &tally)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	parts = columnsOf(len(e.Parts(se)), rows.Len(), dropped > 0)
-	applier := e.plain
-	if se {
-		applier = e.withSE
-	}
+	parts := columnsOf(len(e.Parts(how.SE)), rows.Len(), dropped > 0)
+	applier := e.applier(how, &tally)
 	own, _ := e.idle.Get().(*decompose.Parts)
 	if own == nil {
 		own = new(decompose.Parts)
@@ -178,13 +207,39 @@ func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NA
 			chunk = b.Slice(i, min(i+atOnce, b.Rows()))
 		}
 		if err := applier.PartsInto(ctx, own, chunk); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		fill(parts, own)
 	}
 	own.Batch = nil
 	e.idle.Put(own)
-	return parts, dropped, nil
+	return &Split{parts, dropped, tally.Levels()}, nil
+}
+
+// batch holds the rows that are not left out, as the network and the terms see them, and tells how
+// many are.
+func (e *Explainer) batch(ctx context.Context, rows *Rows, how How, tally *data.UnseenLevels) (*data.Batch, int, error) {
+	b, dropped, err := rows.batch(e.names, e.opened.Factors, e.texts, how.NA)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := b.Rows()
+	if b, err = e.seen(ctx, b, how, tally); err != nil {
+		return nil, 0, err
+	}
+	return b, dropped + n - b.Rows(), nil
+}
+
+// applier is the one that splits rows as it is asked.
+func (e *Explainer) applier(how How, tally *data.UnseenLevels) *decompose.Applier {
+	applier := e.plain
+	if how.SE {
+		applier = e.withSE
+	}
+	if how.Unseen == data.UnseenZero {
+		applier = applier.ZeroUnseen(tally)
+	}
+	return applier
 }
 
 // atOnce is how many rows are split at a time, shared out to goroutines: their parts take
@@ -192,11 +247,17 @@ func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NA
 const atOnce = 1 << 14
 
 // seen is the batch as the network and the terms see it.
-func (e *Explainer) seen(ctx context.Context, b *data.Batch, na data.NAPolicy) (*data.Batch, error) {
-	if e.labels == nil && na != data.NAKeep && e.opened.Kind != wiring.Columns { // what else could change the numbers, or be refused
+func (e *Explainer) seen(ctx context.Context, b *data.Batch, how How, tally *data.UnseenLevels) (*data.Batch, error) {
+	if e.labels == nil && how.NA != data.NAKeep && how.Unseen != data.UnseenDrop && e.opened.Kind != wiring.Columns { // what else could change the numbers, or be refused
 		return e.network.Rounding(b, e.opened.Rounded)
 	}
 	src := wiring.CodedBy(wiring.FilesOf(&single{b, schemaOf(b, e.names)}), e.labels)
+	if how.Unseen == data.UnseenDrop {
+		var err error
+		if src, err = e.opened.KnownRows(e.result, src, tally); err != nil {
+			return nil, err
+		}
+	}
 	for own, err := range e.opened.Seen(e.result, src).Batches(ctx, e.names) {
 		return own, err
 	}
@@ -240,16 +301,14 @@ func fill(to [][]float64, p *decompose.Parts) {
 // SumErrors are the standard errors of the sum of some terms of predictor k, by row; NaN where
 // there is none, and of rows that are left out. Those of several networks hold what differs
 // between them, too. Errors: as of Explain.
-func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, na data.NAPolicy, k int, terms []int) ([]float64, error) {
-	b, dropped, err := rows.batch(e.names, e.opened.Factors, na)
+func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, how How, k int, terms []int) ([]float64, error) {
+	var tally data.UnseenLevels
+	b, dropped, err := e.batch(ctx, rows, how, &tally)
 	if err != nil {
 		return nil, err
 	}
-	if b, err = e.seen(ctx, b, na); err != nil {
-		return nil, err
-	}
 	out := columnsOf(1, rows.Len(), dropped > 0)[0]
-	effect, err := e.plain.SumEffect(ctx, k, terms, b)
+	effect, err := e.applier(How{Unseen: how.Unseen}, &tally).SumEffect(ctx, k, terms, b)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type request struct {
 	Texts map[string][]string `json:"texts"`
 	SE    bool                `json:"se"`
 	NA    string              `json:"na"` // error (or nothing), drop or keep
+	// Unseen is error, drop or zero; left out: as the server was told.
+	Unseen string `json:"unseen"`
 }
 
 // answer is the header of a frame that answers a request. The payload has the parts of all
@@ -41,22 +43,32 @@ type answer struct {
 	ID      uint64 `json:"id"`
 	Rows    int    `json:"rows"`
 	Dropped int    `json:"dropped,omitempty"`
-	Error   string `json:"error,omitempty"`
-	Usage   bool   `json:"usage,omitempty"`     // the request is wrong, whatever the rows hold
-	Cancel  bool   `json:"cancelled,omitempty"` // it was cancelled
+	// Unseen are levels that training did not have.
+	Unseen []data.UnseenLevel `json:"unseen,omitempty"`
+	Error  string             `json:"error,omitempty"`
+	Usage  bool               `json:"usage,omitempty"`     // the request is wrong, whatever the rows hold
+	Cancel bool               `json:"cancelled,omitempty"` // it was cancelled
 }
 
-// policy is what is to be done about missing values.
-func (q *request) policy() (data.NAPolicy, error) {
+// how says how the rows are split; unseen is what the server was told.
+func (q *request) how(unseen data.UnseenPolicy) (how How, err error) {
+	how = How{SE: q.SE, Unseen: unseen}
 	switch q.NA {
 	case "", "error":
-		return data.NAError, nil
 	case "drop":
-		return data.NADrop, nil
+		how.NA = data.NADrop
 	case "keep":
-		return data.NAKeep, nil
+		how.NA = data.NAKeep
+	default:
+		return how, fmt.Errorf("na %q: it is error, drop or keep", q.NA)
 	}
-	return data.NAError, fmt.Errorf("na %q: it is error, drop or keep", q.NA)
+	if q.Unseen != "" {
+		var ok bool
+		if how.Unseen, ok = data.ParseUnseen(q.Unseen); !ok {
+			return how, fmt.Errorf("unseen %q: it is error, drop or zero", q.Unseen)
+		}
+	}
+	return how, nil
 }
 
 // maxCells bounds rows times columns of what is computed for a request: what fits into an

@@ -74,17 +74,18 @@ func (r *Rows) add(c rowColumn, n int) error {
 }
 
 // batch holds the columns that are needed, at the rows that the policy does not leave out,
-// and tells how many it leaves out. Numbers of the columns in factors are categories as well.
-func (r *Rows) batch(needed, factors []string, na data.NAPolicy) (*data.Batch, int, error) {
+// and tells how many it leaves out. Numbers of the columns in factors are categories as well, and
+// numbers of those in texts are their texts.
+func (r *Rows) batch(needed, factors, texts []string, na data.NAPolicy) (*data.Batch, int, error) {
 	columns, err := r.inOrder(needed)
 	if err != nil {
 		return nil, 0, err
 	}
-	out, dropped, err := r.leftOut(columns, factors, na)
+	out, dropped, err := r.leftOut(columns, slices.Concat(factors, texts), na)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := batch(columns, factors, out, r.n, dropped)
+	b, err := batch(columns, factors, texts, out, r.n, dropped)
 	return b, dropped, err
 }
 
@@ -167,7 +168,7 @@ func (c *rowColumn) check(i int, na data.NAPolicy, factor bool) (leave bool, err
 }
 
 // batch holds the columns at the rows that are not left out (nil: at all n).
-func batch(columns []rowColumn, factors []string, out []bool, n, dropped int) (*data.Batch, error) {
+func batch(columns []rowColumn, factors, texts []string, out []bool, n, dropped int) (*data.Batch, error) {
 	b := data.NewBatch(n-dropped, 0)
 	if out != nil {
 		var rows []int64
@@ -188,14 +189,20 @@ func batch(columns []rowColumn, factors []string, out []bool, n, dropped int) (*
 			}
 			continue
 		}
-		v := kept(c.numbers, out)
-		if err := b.SetNumeric(c.name, v); err != nil {
-			return nil, err
-		}
-		if slices.Contains(factors, c.name) {
-			if err := b.SetCodes(c.name, coded(v)); err != nil {
+		v, text := kept(c.numbers, out), slices.Contains(texts, c.name)
+		if text {
+			if err := setTexts(b, c.name, v); err != nil {
 				return nil, err
 			}
+			continue
+		}
+		if slices.Contains(factors, c.name) {
+			if err := b.SetCodes(c.name, coded(v, data.LevelText)); err != nil {
+				return nil, err
+			}
+		}
+		if err := b.SetNumeric(c.name, v); err != nil {
+			return nil, err
 		}
 	}
 	return b, nil
@@ -225,8 +232,24 @@ func kept[T any](v []T, out []bool) []T {
 	return some
 }
 
-// coded are numbers as categories.
-func coded(v []float64) data.Codes {
+// setTexts adds a column of text whose cells came as numbers: 7 is "7". Error: a whole number from
+// 2^53 on, which may be another one rounded.
+func setTexts(b *data.Batch, name string, v []float64) error {
+	for i, x := range v {
+		if math.Abs(x) >= 1<<53 && x == math.Trunc(x) {
+			return fmt.Errorf("column %q, data row %d: about %v came as a number, which rounds whole numbers from 2^53 on, and the column is text: send it as text", name, b.Row(i)+1, x)
+		}
+	}
+	return b.SetCodes(name, coded(v, func(x float64) string {
+		if x == math.Trunc(x) {
+			return strconv.FormatInt(int64(x), 10)
+		}
+		return data.LevelText(x)
+	}))
+}
+
+// coded are numbers as categories, by what each is called.
+func coded(v []float64, level func(float64) string) data.Codes {
 	c := data.Codes{Index: make([]int32, len(v))}
 	place := map[float64]int32{}
 	for i, x := range v {
@@ -234,7 +257,7 @@ func coded(v []float64) data.Codes {
 		if !known {
 			code = int32(len(c.Levels))
 			place[x] = code
-			c.Levels = append(c.Levels, data.LevelText(x))
+			c.Levels = append(c.Levels, level(x))
 		}
 		c.Index[i] = code
 	}

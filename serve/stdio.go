@@ -195,7 +195,7 @@ func (s *stdio) apply(ctx context.Context, q *incoming, a *answer) (parts [][]fl
 	if q.Op != "apply" {
 		return nil, fmt.Errorf("op %q: it is apply or cancel", q.Op)
 	}
-	na, err := q.policy()
+	how, err := q.how(s.e.unseen)
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +205,10 @@ func (s *stdio) apply(ctx context.Context, q *incoming, a *answer) (parts [][]fl
 	}
 	a.Usage = false
 	a.Rows = rows.Len()
-	parts, a.Dropped, err = s.e.Explain(ctx, rows, q.SE, na)
-	return parts, err
+	split, err := s.e.Split(ctx, rows, how)
+	if err != nil {
+		return nil, err
+	}
+	a.Dropped, a.Unseen = split.Dropped, split.Unseen
+	return split.Parts, nil
 }

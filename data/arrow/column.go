@@ -51,6 +51,9 @@ func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *c
 	case c.index > 0:
 		d := dictionaries[c.id]
 		v.Levels = d.levels
+		if c.ordered {
+			v.Order = d.levels
+		}
 		err := c.indices(row, n, valid, v)
 		d.missing(v.Codes)
 		return err

@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -59,6 +60,7 @@ type node struct {
 	unsigned      bool   // of an integer
 	index         int    // of a dictionary: bits of its indices; 0: no dictionary
 	unsignedIndex bool   // of a dictionary: its indices are unsigned
+	ordered       bool   // of a dictionary: its levels have an order
 	per           int64  // of dates and times: units of the file in one of unit
 	unit          string // what they count
 	scale         int    // of a decimal
@@ -96,6 +98,31 @@ func readSchema(s flat) ([]columnar.Field, []*node, error) {
 	return fields, nodes, s.err()
 }
 
+// Ordered names the columns whose levels have an order, of a schema as Arrow's programs write it into
+// other files: a message of IPC. Of what is no schema it names none.
+func Ordered(message []byte) (names []string) {
+	if len(message) >= 8 && binary.LittleEndian.Uint32(message) == 1<<32-1 {
+		message = message[4:]
+	}
+	if len(message) < 8 {
+		return nil
+	}
+	m := root(message[4:])
+	if m.int(1, 1, 0) != headSchema {
+		return nil
+	}
+	fields, nodes, err := readSchema(m.table(2))
+	if err != nil {
+		return nil
+	}
+	for i, v := range nodes {
+		if v.ordered {
+			names = append(names, fields[i].Name)
+		}
+	}
+	return names
+}
+
 func readNode(f flat, depth int, left *int) *node {
 	*left--
 	v := &node{kind: int(f.int(2, 1, 0))}
@@ -126,7 +153,7 @@ func readNode(f flat, depth int, left *int) *node {
 		v.dense = t.int(0, 2, 0) == denseUnion
 	}
 	if d := f.table(4); d.at != 0 {
-		v.id, v.index = d.int(0, 8, 0), indexInt32
+		v.id, v.index, v.ordered = d.int(0, 8, 0), indexInt32, d.int(2, 1, 0) != 0
 		if i := d.table(1); i.at != 0 {
 			v.index, v.unsignedIndex = int(i.int(0, 4, indexInt32)), i.int(1, 1, 0) == 0
 		}

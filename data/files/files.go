@@ -35,6 +35,7 @@ type Options struct {
 	NAValues  []string      // of CSV: further cells that are missing
 	Decimal   rune          // of CSV: the decimal mark; 0: '.'
 	Encoding  string        // of CSV: "utf-8", "windows-1252"; "": "utf-8"
+	Sheet     string        // of Excel: the sheet's name; "": the first
 	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
 	Workers   int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
@@ -50,12 +51,14 @@ const (
 	CSV Format = iota // anything that is nothing else, pipes and "-" included
 	Parquet
 	Arrow
-	NumPy // .npy and .npz
+	NumPy     // .npy and .npz
+	JSONLines // an object in each line
+	Excel     // workbooks since 2007
 )
 
 // String names the format for messages.
 func (f Format) String() string {
-	return [...]string{"CSV", "Parquet", "Arrow", "NumPy"}[f]
+	return [...]string{"CSV", "Parquet", "Arrow", "NumPy", "JSON lines", "Excel"}[f]
 }
 
 // Open makes one table of the files, in the order of paths. All have to be in
@@ -102,8 +105,21 @@ func open(format Format, paths []string, o *Options) (Source, error) {
 	if format == CSV {
 		return source(data.OpenCSV(paths, o.csv()))
 	}
-	s, err := openTyped(format, paths, o, data.RowRange{Number: o.FirstRow})
-	return source[Source](s, err)
+	if format == JSONLines || format == Excel {
+		return openConverted(format, paths, o)
+	}
+	folders := foldersOf(paths)
+	s, err := openTyped(format, paths, withoutFolders(o, folders), data.RowRange{Number: o.FirstRow})
+	if err != nil || len(folders) == 0 {
+		return source[Source](s, err)
+	}
+	if own := notIn(s.Schema(), folders); len(own) < len(folders) { // files may hold the columns themselves
+		folders = own
+		if s, err = openTyped(format, paths, withoutFolders(o, folders), data.RowRange{Number: o.FirstRow}); err != nil {
+			return nil, err
+		}
+	}
+	return inFolders(s, folders, o)
 }
 
 // typed is a source of a format whose files tell their columns and rows.
@@ -179,8 +195,12 @@ func formatBy(head []byte) Format {
 		return Parquet
 	case arrow.IsArrow(head):
 		return Arrow
+	case inZip("[Content_Types].xml", "_rels/", "xl/", "docProps/")(head):
+		return Excel // before NumPy's archives, which are of ZIP too
 	case npy.IsArray(head), npy.IsArchive(head):
 		return NumPy
+	case begins("{\"", "{ \"", "\xef\xbb\xbf{\"")(head):
+		return JSONLines
 	}
 	return CSV
 }

@@ -52,7 +52,6 @@ func inZip(names ...string) func([]byte) bool {
 func foreigners() []foreign {
 	pandas := func(read string) string { return "in Python: pandas." + read + ".to_parquet(\"rows.parquet\")" }
 	return []foreign{
-		{inZip("[Content_Types].xml", "_rels/", "xl/", "docProps/"), "an Excel workbook", "save the sheet as CSV, or " + pandas(`read_excel("FILE")`)},
 		{inZip("mimetypeapplication/vnd.oasis"), "an OpenDocument table", "save the sheet as CSV, or " + pandas(`read_excel("FILE", engine="odf")`)},
 		{begins("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "an Excel workbook of before 2007", "save the sheet as CSV, or " + pandas(`read_excel("FILE")`)},
 		{isStata, "a Stata file", pandas(`read_stata("FILE")`)},
@@ -66,7 +65,7 @@ func foreigners() []foreign {
 		{begins("Obj\x01"), "an Avro file", `in DuckDB: INSTALL avro; LOAD avro; COPY (FROM read_avro('FILE')) TO 'rows.parquet'`},
 		{begins("\x89HDF\r\n\x1a\n"), "an HDF5 file", pandas(`read_hdf("FILE")`)},
 		{begins("\x80\x04\x95", "\x80\x05\x95"), "a pickle of Python's", pandas(`read_pickle("FILE")`)},
-		{begins("{\"", "{ \"", "{\n", "{\r\n", "[{", "[\n", "[ {"), "JSON", `in DuckDB: COPY (FROM read_json('FILE')) TO 'rows.parquet'`},
+		{begins("{\n", "{\r\n", "[{", "[\n", "[ {"), "JSON that is not an object in each line", `in DuckDB: COPY (FROM read_json('FILE')) TO 'rows.parquet'`},
 		{begins("BZh", "\xfd7zXZ\x00"), "compressed by bzip2 or xz", "decompress it, or compress it by gzip or zstd"},
 	}
 }

@@ -19,7 +19,7 @@ func TestForeign(t *testing.T) {
 	zipped := func(name string) string { return "PK\x03\x04" + strings.Repeat("\x00", 26) + name }
 	dir := t.TempDir()
 	for _, c := range []struct{ content, want string }{
-		{zipped("[Content_Types].xml"), "an Excel workbook"},
+		{zipped("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), "an OpenDocument table"},
 		{"s\x02\x01\x00", "a Stata file"},
 		{"<stata_dta><header>", "a Stata file"},
 		{strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60\xb3\x14\x11\xcf", "a SAS data set"},
@@ -29,7 +29,7 @@ func TestForeign(t *testing.T) {
 		{"\x01\x02\x03\x04\x05\x06\x07\x08DUCK\x40", "a DuckDB database"},
 		{"ORC\x01", "an ORC file"},
 		{"Obj\x01\x04", "an Avro file"},
-		{"{\"x\": 1}\n{\"x\": 2}\n", "JSON"},
+		{"[{\"x\": 1},\n{\"x\": 2}]\n", "JSON that is not an object in each line"},
 	} {
 		path := filepath.Join(dir, "rows.dat")
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {

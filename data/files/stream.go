@@ -24,6 +24,9 @@ func openStream(o *Options) (Source, error) {
 	if err := foreignError("-", head); err != nil {
 		return nil, err
 	}
+	if f := formatBy(head); f == JSONLines || f == Excel {
+		return nil, fmt.Errorf("data: standard input is %s, which is read from files alone: write it to one first", f)
+	}
 	own := *o
 	if !bytes.HasPrefix(head, []byte("\xff\xff\xff\xff")) && !bytes.HasPrefix(head, []byte("ARROW1\x00\x00")) {
 		own.Stdin = stdin

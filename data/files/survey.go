@@ -82,6 +82,9 @@ func Look(ctx context.Context, paths []string, o *Options, pieceRows int64) (*Su
 	if err != nil {
 		return nil, err
 	}
+	if format == JSONLines || format == Excel {
+		return nil, fmt.Errorf("data: %q is %s, of which no range of rows can be read without those before: write it as Parquet first", paths[0], format)
+	}
 	s := &Survey{Format: SurveyFormat, Kind: strings.ToLower(format.String())}
 	if format == CSV {
 		err = s.lookCSV(ctx, paths, o, pieceRows)

@@ -55,7 +55,13 @@ func newColumn(e *element, p *pages) (column, error) {
 	}
 	if e.kind == kindBytes {
 		t := &text{cells: c, seen: columnar.NewInterner()}
-		return t, t.dictionary()
+		err := t.dictionary()
+		if e.ordered && err == nil {
+			for _, entry := range t.entries {
+				t.order = append(t.order, string(entry))
+			}
+		}
+		return t, err
 	}
 	_, bits, signed := e.meaning()
 	n := &numbers{cells: c, kind: e.kind, bits: bits, signed: signed || bits == 0, per: e.per()}
@@ -342,6 +348,7 @@ type text struct {
 	seen    *columnar.Interner
 	bytes   int
 	width   int // bytes of each text; 0: they say themselves
+	order   []string
 }
 
 func (c *text) dictionary() error {
@@ -413,7 +420,7 @@ func (c *text) read(n int, v *columnar.Values) error {
 		}
 		at += rows
 	}
-	v.Levels = c.seen.Names
+	v.Levels, v.Order = c.seen.Names, c.order
 	return nil
 }
 

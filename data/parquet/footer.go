@@ -21,6 +21,7 @@ type meta struct {
 	rows   int64
 	groups []group
 	digest string // SHA-256 of the footer
+	arrow  string // the schema of Arrow that the file was written from, in base64; "": of none
 }
 
 // element is a node of the schema. A number that the file does not give is -1; for the
@@ -36,6 +37,7 @@ type element struct {
 	bits       int64 // of logicalInt
 	signed     bool
 	scale      int64 // of decimals
+	ordered    bool  // its dictionary has the levels in their order
 	unit       int64 // of logicalTime and logicalTimestamp: 1 milli-, 2 micro-, 3 nanoseconds
 }
 
@@ -111,6 +113,24 @@ func (w *walker) file() *meta {
 			m.rows = w.integer(kind)
 		case 4:
 			w.structs(kind, func() { m.groups = append(m.groups, w.group()) })
+		case 5:
+			w.structs(kind, func() {
+				var key, value string
+				w.fields(1, func(id int64, kind byte) bool {
+					switch id {
+					case 1:
+						key = w.text(kind)
+					case 2:
+						value = w.text(kind)
+					default:
+						return false
+					}
+					return true
+				})
+				if key == "ARROW:schema" {
+					m.arrow = value
+				}
+			})
 		case 8:
 			w.bad = true // the columns are encrypted
 		default:

@@ -11,12 +11,14 @@ package parquet
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/arrow"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
@@ -140,12 +142,29 @@ func open(store data.Store, path string, memory int64, workers int) (*table, err
 			return err
 		}
 		t.fields, t.leaf, t.leaves = fieldsOf(t.meta.schema)
+		t.order()
 		return t.checkGroups()
 	})
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// order marks the columns whose dictionaries have the levels in an order of their own, as the schema
+// of Arrow in the file says.
+func (t *table) order() {
+	schema, err := base64.StdEncoding.DecodeString(t.meta.arrow)
+	if err != nil {
+		return
+	}
+	for _, name := range arrow.Ordered(schema) {
+		for i, f := range t.fields {
+			if f.Name == name && f.Kind == columnar.Text {
+				t.leaves[t.leaf[i]].ordered = true
+			}
+		}
+	}
 }
 
 // checkGroups holds the row groups against each other and the file's size.

@@ -48,6 +48,7 @@ contributions.csv.`,
 	f.StringVar(&a.dir, "decomposition", "", "`DIR` that decompose wrote")
 	f.StringVar(&a.out, "out", "", "`FILE` to write: Parquet if its name ends in .parquet, else CSV; - for CSV on standard output")
 	a.data.add(f)
+	a.data.addUnseen(f)
 	a.shard.add(f)
 	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
 	addID(f, &a.id)
@@ -81,6 +82,10 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	a.data.tensors = len(tensors) > 0
 	o, err := a.data.options(s)
 	if err != nil {
+		return err
+	}
+	rows := &newRows{}
+	if rows.policy, err = unseenPolicy(a.data.unseen); err != nil {
 		return err
 	}
 	paths, err := a.data.files(further)
@@ -123,6 +128,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err := recipe.CheckID(a.id, src.Schema(), model); err != nil {
 		return err
 	}
+	if src, applier, err = rows.of(r, opened, src, applier); err != nil {
+		return err
+	}
 	src = opened.Seen(r, src)
 	write := func(w io.Writer) error {
 		first, header, end := a.shard.lines(totalRows(src))
@@ -142,6 +150,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if note := wiring.Dropped(src, naDrop); note != "" {
 		fmt.Fprintf(s.err, "warning: %s\n", note)
 	}
+	rows.warn(s)
 	return nil
 }
 

@@ -24,6 +24,7 @@ func flagValues() map[string][]string {
 		"members-from":  {"resamples", "seeds"},
 		"method":        {"pho", "phogam"},
 		"na":            {"error", "drop", "keep"},
+		"unseen":        {"error", "drop", "zero"},
 		"orthogonalize": {"online"},
 		"phonam":        {"learned", "spline"},
 		"precision":     {"float64", "float32"},
@@ -37,7 +38,7 @@ func flagValues() map[string][]string {
 
 // Of these flags and arguments the values are files of such endings, or directories.
 var (
-	dataFiles  = []string{"csv", "gz", "parquet", "arrow", "feather", "npy", "npz"}
+	dataFiles  = []string{"csv", "gz", "parquet", "arrow", "feather", "npy", "npz", "jsonl", "xlsx"}
 	modelFiles = []string{"onnx"}
 )
 

@@ -14,7 +14,7 @@ func TestCompletedValues(t *testing.T) {
 		switch name {
 		case "kind", "orthogonalize":
 			command = "train"
-		case "by", "roll-up":
+		case "by", "roll-up", "unseen":
 			command = "monitor"
 		}
 		o := done(t, "__complete", command, "--"+name, "")

@@ -51,6 +51,7 @@ type decomposeFlags struct {
 	network           networkFlags
 	resume            bool
 	every             time.Duration       // between checkpoints
+	long              []string            // columns of numbers too long for float64 (longNumbers)
 	given             map[string][]string // flags that were given, as a plan records them
 }
 

@@ -30,6 +30,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	defer dir.Discard()
+	if d.long, err = d.longNumbers(ctx, in.paths, reading, o); err != nil {
+		return nil, err
+	}
 	request, err := d.open(in, o, reading, openRows)
 	if err != nil {
 		return nil, err
@@ -182,7 +185,7 @@ func (d *decomposeFlags) texts(networks []*wiring.Network, in inputFiles, o *dec
 		}
 	}
 	id := idText(d.id, slices.Concat(named, o.Columns.Names(), d.data.factors))
-	return slices.Concat(texts, d.data.texts, id), err
+	return slices.Concat(texts, d.data.texts, d.long, id), err
 }
 
 // recipe is the decomposition of what was opened, into dir (nil: into none).

@@ -56,6 +56,7 @@ state, and need not be given again.`,
 	f.SortFlags = false
 	f.StringVar(&m.state, "state", "", "`FILE` that keeps what is known of the periods; it is made if it is not there")
 	m.data.add(f)
+	m.data.addUnseen(f)
 	f.StringVar(&m.time, "time", "", "`COLUMN` with the time of a row: ISO 8601, or seconds since 1970")
 	f.StringVar(&m.by, "by", string(drift.Day), "periods of --time: hour, day, week, month, quarter, year, or label to take the cells as they are")
 	f.StringVar(&m.zone, "zone", "UTC", "time zone of periods, and of times that name none: UTC, +02:00 or Europe/Berlin")

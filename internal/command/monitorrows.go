@@ -29,6 +29,7 @@ type monitored struct {
 	within  *drift.Clock // of clusters by time; nil: they are by column, or none
 	scores  *scores      // nil: no response
 	options *files.Options
+	rows    *newRows
 }
 
 // add adds the rows of --data to a state, which is new if it is nil.
@@ -66,7 +67,10 @@ func (m *monitorFlags) add(ctx context.Context, s streams, f *pflag.FlagSet, dir
 	if within(m.state, dir) {
 		return nil, fmt.Errorf("--state %q lies in the decomposition, which is replaced as a whole: name a file elsewhere", m.state)
 	}
-	with := &monitored{result: r, opened: opened, options: o}
+	with := &monitored{result: r, opened: opened, options: o, rows: new(newRows)}
+	if with.rows.policy, err = unseenPolicy(m.data.unseen); err != nil {
+		return nil, err
+	}
 	if with.applier, err = r.Applier(opened.Model); err != nil {
 		return nil, err
 	}
@@ -83,6 +87,7 @@ func (m *monitorFlags) add(ctx context.Context, s streams, f *pflag.FlagSet, dir
 			return nil, inFiles(err, []string{path})
 		}
 	}
+	with.rows.warn(s)
 	return state, nil
 }
 
@@ -193,8 +198,11 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 		return err
 	}
 	defer src.Close()
-	seen := with.opened.Seen(with.result, src)
-	for parts, err := range with.applier.All(ctx, seen, columns...) {
+	known, applier, err := with.rows.of(with.result, with.opened, src, with.applier)
+	if err != nil {
+		return err
+	}
+	for parts, err := range applier.All(ctx, with.opened.Seen(with.result, known), columns...) {
 		if err != nil {
 			return err
 		}

@@ -134,6 +134,9 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
+	if p.long, err = p.longNumbers(ctx, in.paths, reading, o); err != nil {
+		return err
+	}
 	if reading.Texts, err = p.texts(networks, in, o); err != nil {
 		return err
 	}

@@ -85,6 +85,9 @@ func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o
 	if err := p.name(doc, in, networks); err != nil {
 		return err
 	}
+	if d.long, err = d.longNumbers(ctx, in.paths, reading, o); err != nil {
+		return err
+	}
 	if reading.Texts, err = d.texts(networks, in, o); err != nil {
 		return err
 	}

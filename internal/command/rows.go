@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // dataFlags say how to read the rows.
@@ -19,10 +22,12 @@ type dataFlags struct {
 	delimiter string
 	decimal   string
 	encoding  string
+	sheet     string
 	marks     []string // cells that are missing
 	factors   []string
 	texts     []string
 	na        string
+	unseen    string
 	tensors   bool     // there are arrays that may be all the data
 	batch     rowCount // 0: not given
 
@@ -30,10 +35,11 @@ type dataFlags struct {
 }
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV or Arrow from standard input; repeatable, and further files may follow the flags")
+	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also compressed), Parquet, Arrow, NumPy, JSON lines or Excel, by content; a quoted glob, or - for CSV or Arrow from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
 	f.StringVar(&d.decimal, "decimal", "", "`CHAR` before the decimals of numbers in CSV files: a comma, or a point (default)")
 	f.StringVar(&d.encoding, "encoding", "", "`ENCODING` of CSV files: "+data.UTF8+" (default) or "+data.Windows1252)
+	f.StringVar(&d.sheet, "sheet", "", "`NAME` of the sheet of Excel workbooks (default: the first)")
 	f.StringArrayVar(&d.marks, "na-values", nil, "`CELL` of CSV files that is missing, to the letter, besides NA, NaN, null and empty ones: ?, -999, #N/A (repeatable)")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
 	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
@@ -42,6 +48,48 @@ func (d *dataFlags) add(f *pflag.FlagSet) {
 func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 	f.StringSliceVar(&d.factors, "factor", nil, "numeric `COLUMNS` that are categories (comma separated, repeatable)")
 	f.StringSliceVar(&d.texts, "text", nil, "`COLUMNS` that are read as text, to the letter, though their cells may be numbers: 01 is not 1 there (comma separated, repeatable)")
+}
+
+// unseenUsage is what --unseen does.
+const unseenUsage = "what to do with rows that have a level which training did not: error, drop to leave them out, or zero: terms of the column add nothing there, and what the network makes of them is unstructured"
+
+// addUnseen is for commands that read new rows.
+func (d *dataFlags) addUnseen(f *pflag.FlagSet) {
+	f.StringVar(&d.unseen, "unseen", "error", unseenUsage)
+}
+
+// unseenPolicy is the policy of that name.
+func unseenPolicy(name string) (data.UnseenPolicy, error) {
+	p, ok := data.ParseUnseen(name)
+	if !ok {
+		return p, usagef("--unseen %q: it is error, drop or zero", name)
+	}
+	return p, nil
+}
+
+// newRows are rows that a decomposition is applied to, as --unseen says.
+type newRows struct {
+	policy data.UnseenPolicy
+	tally  data.UnseenLevels
+}
+
+// of are src, opened for r, and the applier to split them with.
+func (n *newRows) of(r *decompose.Result, opened *wiring.Opened, src files.Source, a *decompose.Applier) (files.Source, *decompose.Applier, error) {
+	switch n.policy {
+	case data.UnseenDrop:
+		src, err := opened.KnownRows(r, src, &n.tally)
+		return src, a, err
+	case data.UnseenZero:
+		a = a.ZeroUnseen(&n.tally)
+	}
+	return src, a, nil
+}
+
+// warn says what became of rows.
+func (n *newRows) warn(s streams) {
+	if note := wiring.Unseen(&n.tally, n.policy, " (--unseen)"); note != "" {
+		fmt.Fprintf(s.err, "warning: %s\n", note)
+	}
 }
 
 // options turns flags into options and reports wrong usage.
@@ -72,7 +120,7 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	default:
 		return nil, usagef("--decimal %q: it is a comma or a point", d.decimal)
 	}
-	o.NAValues = d.marks
+	o.NAValues, o.Sheet = d.marks, d.sheet
 	switch o.Encoding = strings.ToLower(d.encoding); o.Encoding {
 	case "", data.UTF8, data.Windows1252:
 	default:

@@ -13,6 +13,7 @@ import (
 type serveFlags struct {
 	stdio                       bool
 	model, maxMemory, precision string
+	unseen                      string
 	online                      onlineFlags
 }
 
@@ -40,6 +41,7 @@ input and output; Python's sessions do. The end of the input ends the process.`,
 	flags.SortFlags = false
 	f.online.add(flags)
 	flags.BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
+	flags.StringVar(&f.unseen, "unseen", "error", "of requests that do not say it: "+unseenUsage)
 	flags.StringVar(&f.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addPrecision(flags, &f.precision, "", " (default: that of the decomposition)")
 	flags.StringVar(&f.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
@@ -64,7 +66,11 @@ func (f *serveFlags) run(ctx context.Context, s streams, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	o := &serve.Options{Model: f.model, MaxMemory: bound, Precision: f.precision}
+	unseen, err := unseenPolicy(f.unseen)
+	if err != nil {
+		return err
+	}
+	o := &serve.Options{Model: f.model, MaxMemory: bound, Precision: f.precision, Unseen: unseen}
 	if !f.stdio {
 		return f.online.run(ctx, s, dirs, o)
 	}

@@ -109,6 +109,28 @@ def test_missing_values(session, frame):
     assert session.apply(frame.head(1))["eta"].notna().all()  # it lives
 
 
+def test_levels_that_training_did_not_have(session, made, frame, tmp_path):
+    rows = frame.head(5).copy()
+    rows.loc[3, "g"] = "z"
+    with pytest.raises(pho.Error, match='level "z" of column "g"'):
+        session.apply(rows)
+    with pytest.warns(UserWarning, match="'z' of 'g'"):
+        parts = session.apply(rows, unseen="drop")
+    assert list(parts["eta"].isna()) == [False, False, False, True, False]
+    with pytest.warns(UserWarning, match="'z' of 'g'"):
+        parts = session.apply(rows, unseen="zero")
+    assert parts["g"][3] == 0 and parts["g"][0] != 0
+    with pytest.warns(UserWarning, match='column "g" .*"z"'):
+        files = made.apply([str(_csv(rows, tmp_path))], unseen="zero")
+    pandas.testing.assert_frame_equal(files, parts, check_exact=False)
+
+
+def _csv(rows, folder):
+    path = folder / "rows.csv"
+    rows.to_csv(path, index=False)
+    return path
+
+
 def test_bad_rows_are_errors_and_the_next_are_welcome(session, frame):
     row = frame.iloc[0].to_dict()
     for change, want in (

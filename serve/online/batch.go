@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/serve"
 )
 
@@ -23,13 +22,11 @@ const mostTogether = 1024
 type job struct {
 	g        *generation
 	rows     *serve.Rows
-	se       bool
-	na       data.NAPolicy
+	how      serve.How
 	deadline time.Time
 
-	parts   [][]float64
-	dropped int
-	err     error
+	split serve.Split
+	err   error
 
 	turn  chan bool // true: it computes batch; false: it is done
 	batch []*job
@@ -137,7 +134,7 @@ func (s *scheduler) choose() *job {
 
 // goesWith tells whether two jobs can be computed as one.
 func (j *job) goesWith(o *job) bool {
-	return j.g == o.g && j.se == o.se && j.na == data.NAError && o.na == data.NAError
+	return j.g == o.g && j.how == o.how && j.how == serve.How{SE: j.how.SE}
 }
 
 // count is how many jobs wait.
@@ -166,41 +163,45 @@ func (j *job) alone() {
 		ctx, cancel = context.WithDeadline(ctx, j.deadline)
 		defer cancel()
 	}
-	j.parts, j.dropped, j.err = j.g.explain(ctx, j.rows, j.se, j.na)
+	j.split, j.err = j.g.explain(ctx, j.rows, j.how)
 }
 
 // together computes jobs as one; false if that is not possible.
 func together(batch []*job) bool {
-	all := make([]*serve.Rows, len(batch))
+	rows := make([]*serve.Rows, len(batch))
 	for i, j := range batch {
-		all[i] = j.rows
+		rows[i] = j.rows
 	}
-	joined, err := batch[0].g.Join(all)
+	joined, err := batch[0].g.Join(rows)
 	if err != nil {
 		return false
 	}
-	parts, _, err := batch[0].g.explain(context.Background(), joined, batch[0].se, data.NAError)
+	all, err := batch[0].g.explain(context.Background(), joined, batch[0].how)
 	if err != nil {
 		return false
 	}
 	at := 0
 	for _, j := range batch {
 		n := j.rows.Len()
-		j.parts = make([][]float64, len(parts))
-		for k := range parts {
-			j.parts[k] = parts[k][at : at+n : at+n]
+		j.split.Parts = make([][]float64, len(all.Parts))
+		for k, part := range all.Parts {
+			j.split.Parts[k] = part[at : at+n : at+n]
 		}
 		at += n
 	}
 	return true
 }
 
-// explain is Explainer.Explain, a panic being an error.
-func (g *generation) explain(ctx context.Context, rows *serve.Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
+// explain is Explainer.Split, a panic being an error.
+func (g *generation) explain(ctx context.Context, rows *serve.Rows, how serve.How) (split serve.Split, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = panicked{r}
 		}
 	}()
-	return g.Explain(ctx, rows, se, na)
+	own, err := g.Split(ctx, rows, how)
+	if err != nil {
+		return split, err
+	}
+	return *own, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/label"
 	"github.com/pho-go/pho/report"
@@ -21,6 +22,7 @@ type explanation struct {
 	Version string                `json:"model_version"`
 	ID      string                `json:"id,omitempty"`
 	Rows    []report.ExplainedRow `json:"rows"`
+	Unseen  []data.UnseenLevel    `json:"unseen,omitempty"` // levels that training did not have
 }
 
 // group is terms of a predictor that are told as one, as only their sum is identified.
@@ -73,7 +75,7 @@ func (s *Server) explained(c *fasthttp.RequestCtx, d *desk, g *generation) error
 	if err != nil {
 		return err
 	}
-	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Rows: []report.ExplainedRow{}}
+	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Rows: []report.ExplainedRow{}, Unseen: d.job.split.Unseen}
 	for i := range d.job.rows.Len() {
 		out.Rows = append(out.Rows, g.row(&d.job, sums, i, d.asked.reasons))
 	}
@@ -93,11 +95,11 @@ func (g *generation) sumErrors(ctx context.Context, j *job) ([][][]float64, erro
 	for k, groups := range g.shape.groups {
 		out[k] = make([][]float64, len(groups))
 		for l, own := range groups {
-			if !j.se || len(own.terms) == 1 && g.Result().Networks == nil {
+			if !j.how.SE || len(own.terms) == 1 && g.Result().Networks == nil {
 				continue
 			}
 			var err error
-			if out[k][l], err = g.SumErrors(ctx, j.rows, j.na, k, own.terms); err != nil {
+			if out[k][l], err = g.SumErrors(ctx, j.rows, j.how, k, own.terms); err != nil {
 				return nil, err
 			}
 		}
@@ -110,7 +112,7 @@ func (g *generation) row(j *job, sums [][][]float64, i, reasons int) report.Expl
 	row := report.ExplainedRow{Row: int64(i + 1), Predictors: []report.ExplainedPredictor{}}
 	r := g.Result()
 	width := 1 // of a term
-	if j.se {
+	if j.how.SE {
 		width = 2
 	}
 	at := 0 // the predictor's first part
@@ -118,7 +120,7 @@ func (g *generation) row(j *job, sums [][][]float64, i, reasons int) report.Expl
 	for k := range r.Predictors {
 		p := &r.Predictors[k]
 		last := at + 1 + width*len(p.Terms)
-		own := report.ExplainedPredictor{Name: p.Name, Intercept: j.parts[at][i], Unstructured: j.parts[last][i], Eta: j.parts[last+1][i], Terms: []report.ExplainedTerm{}}
+		own := report.ExplainedPredictor{Name: p.Name, Intercept: j.split.Parts[at][i], Unstructured: j.split.Parts[last][i], Eta: j.split.Parts[last+1][i], Terms: []report.ExplainedTerm{}}
 		if own.Label = r.Labels.Predictor(p.Name); own.Label == p.Name {
 			own.Label = ""
 		}
@@ -128,13 +130,13 @@ func (g *generation) row(j *job, sums [][][]float64, i, reasons int) report.Expl
 		for l, group := range g.shape.groups[k] {
 			t := report.ExplainedTerm{Terms: group.names}
 			for _, term := range group.terms {
-				t.Contribution += j.parts[at+1+width*term][i]
+				t.Contribution += j.split.Parts[at+1+width*term][i]
 			}
 			switch {
 			case sums[k][l] != nil:
 				t.SE = finite(sums[k][l][i])
-			case j.se:
-				t.SE = finite(j.parts[at+2+width*group.terms[0]][i])
+			case j.how.SE:
+				t.SE = finite(j.split.Parts[at+2+width*group.terms[0]][i])
 			}
 			for _, f := range group.features {
 				if text := j.rows.Text(f, i); text != "" {

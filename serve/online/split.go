@@ -1,6 +1,7 @@
 package online
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -56,7 +57,10 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 		return err
 	}
 	j := &d.job
-	j.g, j.se, j.na, j.deadline, j.dropped, j.err = g, d.asked.se, d.asked.na, begun.Add(s.o.Timeout), 0, nil
+	j.g, j.how, j.deadline, j.split, j.err = g, serve.How{SE: d.asked.se, NA: d.asked.na, Unseen: g.Unseen()}, begun.Add(s.o.Timeout), serve.Split{}, nil
+	if d.asked.unseen != nil {
+		j.how.Unseen = *d.asked.unseen
+	}
 	if err = g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
 		return err
 	}
@@ -77,6 +81,9 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 		return s.explained(c, d, g)
 	}
 	g.fill(&d.response, &d.request, &d.asked, j)
+	if d.response.Parameters, err = unseenParameters(j.split.Unseen); err != nil {
+		return err
+	}
 	body, header := d.response.Append(d.body[:0]) // what was read is no longer needed
 	c.Response.Header.SetContentType("application/json")
 	if header >= 0 {
@@ -85,6 +92,14 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 	}
 	d.body = c.Response.SwapBody(body) // nothing is copied
 	return nil
+}
+
+// unseenParameters are the answer's; nil: training had all levels.
+func unseenParameters(levels []data.UnseenLevel) ([]byte, error) {
+	if levels == nil {
+		return nil, nil
+	}
+	return json.Marshal(map[string]any{"unseen": levels})
 }
 
 // bodyTimes is how much larger than a body what is read from it may be.
@@ -98,7 +113,7 @@ func (s *Server) put(d *desk) {
 		return // so that idle memory stays small
 	}
 	d.job.rows.Reset(0)
-	d.job.g, d.job.parts = nil, nil
+	d.job.g, d.job.split = nil, serve.Split{}
 	d.response.Outputs = d.response.Outputs[:0]
 	desks.Put(d)
 }
@@ -124,6 +139,7 @@ func (s *Server) reserve(d *desk, total int64) error {
 type asked struct {
 	terms, se bool
 	na        data.NAPolicy
+	unseen    *data.UnseenPolicy // nil: as the server was told
 	reasons   int
 }
 
@@ -161,9 +177,16 @@ func (a *asked) read(r *oip.Request, o op) error {
 			default:
 				return faultf(400, "the parameter na is error, drop or keep")
 			}
+		case "unseen":
+			name, _ := p.Value.(string)
+			policy, ok := data.ParseUnseen(name)
+			if !ok || name == "" {
+				return faultf(400, "the parameter unseen is error, drop or zero")
+			}
+			a.unseen = &policy
 		default:
 			if !slices.Contains(passed, p.Name) && !strings.HasPrefix(p.Name, "triton_") {
-				return faultf(400, "there is no parameter %.40q: a request has terms, se, reasons, na and binary_data_output", p.Name)
+				return faultf(400, "there is no parameter %.40q: a request has terms, se, reasons, na, unseen and binary_data_output", p.Name)
 			}
 		}
 	}
@@ -246,7 +269,7 @@ const contributions = "contributions"
 func (g *generation) outputs(r *oip.Request, a *asked, j *job) error {
 	for _, o := range r.Outputs {
 		if g.shape.isError(o.Name) {
-			j.se = true
+			j.how.SE = true
 		}
 		if _, known := g.shape.atSE[o.Name]; !known && o.Name != contributions && !slices.Contains(g.shape.responses, o.Name) {
 			return faultf(400, "there is no output %.80q: GET the model names them", o.Name)
@@ -258,16 +281,16 @@ func (g *generation) outputs(r *oip.Request, a *asked, j *job) error {
 // fill puts the parts into the outputs.
 func (g *generation) fill(to *oip.Response, r *oip.Request, a *asked, j *job) {
 	at, names := g.shape.at, g.shape.parts
-	if j.se {
+	if j.how.SE {
 		at, names = g.shape.atSE, g.shape.partsSE
 	}
 	add := func(name string, binary bool) {
 		var columns [][]float64
 		switch place, part := at[name]; {
 		case part:
-			columns = j.parts[place : place+1]
+			columns = j.split.Parts[place : place+1]
 		case name == contributions:
-			columns = j.parts
+			columns = j.split.Parts
 		default:
 			columns = [][]float64{g.response(j, at, slices.Index(g.shape.responses, name))}
 		}
@@ -296,7 +319,7 @@ func (g *generation) response(j *job, at map[string]int, k int) []float64 {
 	eta := make([]float64, len(g.shape.eta))
 	for i := range out {
 		for l, name := range g.shape.eta {
-			eta[l] = j.parts[at[name]][i]
+			eta[l] = j.split.Parts[at[name]][i]
 		}
 		out[i] = report.Responses(g.Result(), eta, nil)[k].Value
 	}

@@ -49,6 +49,7 @@ type Values struct {
 	Text    [][]byte   // Text, nil: missing; valid until the next block
 	Codes   []int32    // Text in another way: positions in Levels, negative: missing
 	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
+	Order   []string   // of Text: the order in which the file declares the levels; nil: in none
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
 	Digits  []string   // of Numbers: those that float64 would round, "" where it does not; nil: nowhere. The first is the Fault
 	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at

@@ -1,6 +1,8 @@
 package columnar
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,6 +52,7 @@ type coder struct {
 	text        *Interner         // the texts that were met,
 	codesOfText []int32           // and their codes
 	numbers     map[float64]int32 // codes of the numbers that were met
+	digits      bool              // whole numbers are levels digit by digit, as the texts of CSV
 	fileLevels  []string          // the levels that the file has itself,
 	codesOfFile []int32           // and their codes; noCode: not met
 }
@@ -77,7 +80,11 @@ func (c *coder) ofNumber(v float64) (int32, bool) {
 	if code, ok := c.numbers[v]; ok {
 		return code, true
 	}
-	code, ok := c.levels.add(data.LevelText(v))
+	level := data.LevelText(v)
+	if c.digits && v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
+		level = strconv.FormatInt(int64(v), 10)
+	}
+	code, ok := c.levels.add(level)
 	if ok {
 		c.numbers[v] = code
 	}

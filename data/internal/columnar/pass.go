@@ -112,6 +112,7 @@ func (s *Source) newPass(columns []string) (*pass, error) {
 		var k *coder
 		if d := s.levels[i]; d != nil {
 			k = newCoder(d)
+			k.digits = !c.Numeric
 		}
 		p.coders = append(p.coders, k)
 		cells += max(1, c.Width)
@@ -217,7 +218,11 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 			return data.Codes{}, &Fault{Row: i, Cell: cell, Reason: "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows"}
 		}
 	}
-	return data.Codes{Index: index, Levels: c.levels.snapshot()}, nil
+	codes := data.Codes{Index: index, Levels: c.levels.snapshot()}
+	if v.Order != nil {
+		codes.Declared = [][]string{v.Order}
+	}
+	return codes, nil
 }
 
 // keep returns the rows of a block that are kept, nil for all of them. The error

@@ -92,6 +92,14 @@ func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
+		var orders [][]string
+		if b.Categorical(name) {
+			own, err := b.Codes(name)
+			if err != nil {
+				return nil, err
+			}
+			orders = own.Declared
+		}
 		place := make(map[string]int32, len(levels))
 		for i, level := range levels {
 			place[level] = int32(i)
@@ -105,7 +113,7 @@ func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
 			}
 			x[i], codes[i] = float64(code), code
 		}
-		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels})); err != nil {
+		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels, Declared: orders})); err != nil {
 			return nil, err
 		}
 	}

@@ -45,19 +45,28 @@ func NetworkTexts(g *onnx.Graph, bound map[string][]string) ([]string, error) {
 // though its cells may be digits now.
 func (o *Opened) Reading(r *decompose.Result, read *files.Options) error {
 	read.Factors = o.Factors
+	texts, err := o.Texts(r)
+	read.Texts = append(read.Texts, texts...)
+	return err
+}
+
+// Texts are the columns that were text when r was made, for the network or for a term. Not all of
+// them need be in the data.
+func (o *Opened) Texts(r *decompose.Result) ([]string, error) {
+	var all []string
 	for _, m := range o.Networks {
 		texts, err := NetworkTexts(m.Graph(), o.Inputs)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		read.Texts = append(read.Texts, texts...)
+		all = append(all, texts...)
 	}
 	for _, column := range TermTexts(r) {
 		if !slices.Contains(o.Factors, column) {
-			read.Texts = append(read.Texts, column)
+			all = append(all, column)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // TermTexts are the columns with a level, in a term of r, that is no number as levels write

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import warnings
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from . import _words
@@ -48,6 +49,7 @@ def run(
     arguments: Sequence[str],
     on_event: Optional[Callable[[Event], None]] = None,
     files: Optional[Mapping[str, str]] = None,
+    warn: bool = False,
 ) -> str:
     """Run the program and return its standard output.
 
@@ -60,6 +62,8 @@ def run(
         called with ``--log json``.
     files : dict, optional
         What messages call files that the caller has never heard of, by path.
+    warn : bool
+        What it warns of is a warning here.
 
     Raises
     ------
@@ -85,6 +89,9 @@ def run(
             _interrupt(process)
             raise
     if process.returncode == 0:
+        for line in words(said, files).splitlines() if warn else []:
+            if line.startswith("warning: "):
+                warnings.warn(line[len("warning: ") :], stacklevel=3)
         return out
     raise error(process.returncode, said, files)
 

@@ -259,7 +259,8 @@ class Decomposition:
         inputs : dict of arrays, optional
             Of the network's inputs that are no columns, as :func:`decompose` was given them.
         **options
-            The flags of ``pho apply`` with underscores: ``na="drop"``, ``member="seed-2"``.
+            The flags of ``pho apply`` with underscores: ``na="drop"``, ``member="seed-2"``, ``unseen="zero"``
+            for levels that training did not have.
 
         Returns
         -------
@@ -271,7 +272,7 @@ class Decomposition:
                 rows = _rows.readable(rows)
             if self._predictor is not None:
                 rows = self._predictor.joined(rows, predictions)
-            if inputs is None and set(options) <= {"na"} and _session.count(rows) <= _FEW:
+            if inputs is None and set(options) <= {"na", "unseen"} and _session.count(rows) <= _FEW:
                 return self._resident().apply(rows, se=se, **options)
         name = "applied.parquet" if _tables.parquet() else "applied.csv"
         with tempfile.TemporaryDirectory(prefix="pho-") as folder:
@@ -281,7 +282,8 @@ class Decomposition:
             arguments = ["apply", f"--decomposition={self._result}", f"--out={out}"]
             options["input"] = _route.bound(inputs or {}, folder)
             arguments += _command.flags({"data": data, "model": self._model, "se": se, **options})
-            _command.run(arguments, files={path: "the rows" for path in data if os.path.dirname(path) == folder})
+            named = {path: "the rows" for path in data if os.path.dirname(path) == folder}
+            _command.run(arguments, files=named, warn=options.get("unseen", "error") != "error")
             return _tables.indexed(_tables.read(out), _rows.index(rows))
 
     def session(self) -> _session.Session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 import weakref
 from typing import Any, Callable, Optional, Sequence
 
@@ -47,7 +48,7 @@ class Session:
         """The parts of a row, in order: intercept, terms, unstructured, eta."""
         return list(self._hello["parts"])
 
-    def apply(self, rows: Any, *, se: bool = False, na: str = "error") -> Any:
+    def apply(self, rows: Any, *, se: bool = False, na: str = "error", unseen: str = "error") -> Any:
         """The parts of rows, with the coefficients and the centring of the decomposition.
 
         Parameters
@@ -60,6 +61,9 @@ class Session:
         na : {"error", "drop", "keep"}
             What to do about missing values: drop gives the row missing parts, keep lets the
             network fill them in.
+        unseen : {"error", "drop", "zero"}
+            What to do about levels that training did not have: drop gives the row missing parts,
+            zero lets terms of the column add nothing. A warning names them.
 
         Returns
         -------
@@ -69,7 +73,7 @@ class Session:
         if self._prepare is not None:
             rows = self._prepare(rows)
         n, columns = _taken(rows, self._hello["columns"])
-        header: dict[str, Any] = {"op": "apply", "rows": n, "se": se, "na": na}
+        header: dict[str, Any] = {"op": "apply", "rows": n, "se": se, "na": na, "unseen": unseen}
         texts = {name: c.levels for name, c in columns.items() if c.levels is not None}
         if texts:
             header["texts"] = texts
@@ -79,6 +83,10 @@ class Session:
         answer, payload = self._ask(header, [c.values for c in columns.values()])
         if "error" in answer:
             raise _process.refusal(answer)
+        if answer.get("unseen"):
+            named = ", ".join(f"{u['level']!r} of {u['column']!r} ({u['rows']} rows)" for u in answer["unseen"][:5])
+            more = f" and {len(answer['unseen']) - 5} more" if len(answer["unseen"]) > 5 else ""
+            warnings.warn(f"levels that the decomposition does not know, by unseen={unseen!r}: {named}{more}", stacklevel=2)
         return _given(rows, self._hello["parts_se" if se else "parts"], payload, n)
 
     def close(self) -> None:

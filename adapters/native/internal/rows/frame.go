@@ -52,7 +52,7 @@ func Read(ctx context.Context, src data.Source, columns []string) (*Frame, error
 				if err != nil {
 					return nil, err
 				}
-				codes[c.Name] = data.Codes{Index: append(codes[c.Name].Index, v.Index...), Levels: v.Levels}
+				codes[c.Name] = data.Codes{Index: append(codes[c.Name].Index, v.Index...), Levels: v.Levels, Declared: data.JoinDeclared(codes[c.Name].Declared, v.Declared)}
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func (f *Frame) Subset(index []int) (*Frame, error) {
 			if err != nil {
 				return nil, err
 			}
-			codes[c.Name] = data.Codes{Index: pick(v.Index, index), Levels: v.Levels}
+			codes[c.Name] = data.Codes{Index: pick(v.Index, index), Levels: v.Levels, Declared: v.Declared}
 		}
 	}
 	return s, s.fill(rows, numeric, codes)
