@@ -124,7 +124,7 @@ func penaltyBytes(blocks []Block, p int64) int64 {
 // that are merged, the inverse in each worker's order, and the covariances. The rows that it gathers
 // take the place of those of the moments, which are gone by then.
 func (o *Options) bandMemory(square, workers, merged int64) int64 {
-	if o.bands() != RobustBands {
+	if !o.bands().Robust() {
 		return 0
 	}
 	if o.Cluster != "" { // as many clusters as there are bytes for are not known beforehand
