@@ -350,6 +350,14 @@ func (s *splitting) get() (*splitting, error) {
 	return s, s.err
 }
 
+// columns are those of all margins, by split.
+func (s *splitting) columns() (at []int) {
+	for _, j := range s.order {
+		at = append(at, s.h.MarginColumns(j)...)
+	}
+	return at
+}
+
 // observed measures how much of the terms' functions others could stand for, where these
 // are not functions of a term's own columns alone. Their margins are among the others, so
 // that what others leave of a term's own columns they leave of all of it.

@@ -329,6 +329,28 @@ func (d *Predictor) placed(l *mat.Dense, h *projection.Hierarchy, split *project
 	}
 }
 
+// maps are L and K: the sum of terms, in the columns at of their pieces, by coefficients and by what is given to margins.
+func (d *Predictor) maps(split *splitting, terms, at []int) (l, k *mat.Dense) {
+	place := make(map[int]int, len(at))
+	for i, a := range at {
+		place[a] = i
+	}
+	l = mat.NewDense(len(at), len(d.mean), nil)
+	d.placed(l, split.h, split.m, terms, place)
+	columns := len(split.columns())
+	if columns == 0 {
+		return l, nil
+	}
+	k = mat.NewDense(len(at), columns, nil)
+	lo := 0
+	for i, given := range split.given {
+		hi := lo + len(split.h.MarginColumns(split.order[i]))
+		d.placed(k.Slice(0, len(at), lo, hi).(*mat.Dense), split.h, given, terms, place)
+		lo = hi
+	}
+	return l, k
+}
+
 // spread sets u's covariances to those of the sum of hierarchical terms, in the columns at of their
 // pieces: of L c + sum_j K_j g_j, or L c alone where bands are given these rows.
 func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int) error {
@@ -336,30 +358,15 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 	if err != nil {
 		return err
 	}
-	place := make(map[int]int, len(at))
-	for i, a := range at {
-		place[a] = i
-	}
 	n, q := len(at), len(d.mean)
-	l := mat.NewDense(n, q, nil)
-	d.placed(l, split.h, split.m, terms, place)
+	l, k := d.maps(split, terms, at)
 	whole := congruentTo(l, c.cov)
 	u.intercept = make([]float64, n)
 	mat.NewVecDense(n, u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
 	if c.splits != nil {
-		m, columns := len(c.splits.intercept), 0
-		for _, j := range split.order {
-			columns += len(split.h.MarginColumns(j))
-		}
-		if columns != m {
+		m := len(c.splits.intercept)
+		if columns := len(split.columns()); columns != m {
 			return fmt.Errorf("decompose: predictor %q: robust bands are of splits of %d columns, the terms' have %d: the files do not belong together", d.Name, m, columns)
-		}
-		k := mat.NewDense(n, m, nil)
-		lo := 0
-		for i, given := range split.given {
-			hi := lo + len(split.h.MarginColumns(split.order[i]))
-			d.placed(k.Slice(0, n, lo, hi).(*mat.Dense), split.h, given, terms, place)
-			lo = hi
 		}
 		var lw, both, ko, own, intercept mat.Dense
 		lw.Mul(l, c.splits.with)
