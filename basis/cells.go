@@ -19,13 +19,15 @@ import (
 
 // CellsTerm is a product of factors and numbers: one column for each combination
 // of levels that occurred in the scan (one in all without factors), which holds
-// the product of the numbers (1 without numbers) on the rows of that combination.
+// the product of the numbers (1 without numbers) on the rows of that combination. Numbers are
+// as they are, or about a point (Options.Centred).
 // It serves interactions and random effects.
 type CellsTerm struct {
 	name    string
 	kind    decompose.Kind
 	factors []cellFactor
 	numbers []string
+	about   []float64        // what is subtracted from each number; nil: nothing
 	cells   [][]int32        // a level of each factor, by column
 	column  map[string]int32 // a cell's key -> its column
 	only    []int32          // of a single factor: level -> column; -1: none
@@ -255,7 +257,11 @@ func (t *CellsTerm) products(x *design.Codes, b *data.Batch) error {
 	for i := range values {
 		values[i] = 1
 	}
-	for _, name := range t.numbers {
+	for l, name := range t.numbers {
+		about := 0.0
+		if t.about != nil {
+			about = t.about[l]
+		}
 		column, err := b.Numeric(name)
 		if err != nil {
 			return fmt.Errorf("term %s: %w", t.name, err)
@@ -264,7 +270,7 @@ func (t *CellsTerm) products(x *design.Codes, b *data.Batch) error {
 			if !finite(v) {
 				return notFinite(t.name, name, v, b.Row(i))
 			}
-			values[i] *= v
+			values[i] *= v - about
 		}
 	}
 	for i, v := range values {
@@ -280,6 +286,7 @@ type cellsJSON struct {
 	Name    string           `json:"name"`
 	Factors []cellFactorJSON `json:"factors,omitempty"`
 	Numbers []string         `json:"numbers,omitempty"`
+	About   []float64        `json:"about,omitempty"` // subtracted from the numbers
 	Cells   [][]int32        `json:"cells"`
 }
 
@@ -291,7 +298,7 @@ type cellFactorJSON struct {
 
 // MarshalJSON writes the term's spec for Decode.
 func (t *CellsTerm) MarshalJSON() ([]byte, error) {
-	j := cellsJSON{Name: t.name, Numbers: t.numbers, Cells: t.cells}
+	j := cellsJSON{Name: t.name, Numbers: t.numbers, About: t.about, Cells: t.cells}
 	for _, f := range t.factors {
 		j.Factors = append(j.Factors, cellFactorJSON{f.levels.column, f.levels.names, f.contrast})
 	}
@@ -324,5 +331,9 @@ func decodeCells(kind decompose.Kind, spec []byte) (decompose.Term, error) {
 	if err != nil {
 		return nil, err
 	}
+	if j.About != nil && (len(j.About) != len(j.Numbers) || slices.ContainsFunc(j.About, func(v float64) bool { return !finite(v) })) {
+		return nil, fmt.Errorf("%d numbers are about a point of %v", len(j.Numbers), j.About)
+	}
+	t.about = j.About
 	return t, nil
 }

@@ -18,6 +18,8 @@ type cellScan struct {
 	rows  int64
 	seen  []cellLevels       // of each factor
 	cells map[string][]int32 // combinations, by the levels' order of appearance
+
+	ranges *ranges // of the numbers; nil: they are not looked at
 }
 
 // cellLevels numbers the levels of a factor in order of appearance.
@@ -29,7 +31,7 @@ type cellLevels struct {
 }
 
 func (s *cellScan) NeedsScan() bool {
-	return slices.ContainsFunc(s.variables, func(p Variable) bool { return p.Factor })
+	return s.ranges != nil || slices.ContainsFunc(s.variables, func(p Variable) bool { return p.Factor })
 }
 
 func (s *cellScan) Scan(b *data.Batch) error {
@@ -37,6 +39,14 @@ func (s *cellScan) Scan(b *data.Batch) error {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
 	s.rows += int64(b.Rows())
+	if s.ranges != nil {
+		if err := s.ranges.scan(b); err != nil {
+			return fmt.Errorf("term %s: %w", s.name, err)
+		}
+	}
+	if len(s.seen) == 0 {
+		return nil
+	}
 	each := make([][]int32, len(s.seen))
 	for i := range s.seen {
 		var err error
@@ -112,10 +122,23 @@ func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
 }
 
 // Sums are the combinations of levels.
-func (s *cellScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, []part{s}) }
+func (s *cellScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, s.parts()) }
 
 // Restore takes the combinations of all rows.
-func (s *cellScan) Restore(sums decompose.Sums) error { return restore(s.name, []part{s}, sums) }
+func (s *cellScan) Restore(sums decompose.Sums) error {
+	return restore(s.name, s.parts(), sums)
+}
+
+// parts are what rows show of factors and of numbers.
+func (s *cellScan) parts() (parts []part) {
+	if len(s.seen) > 0 {
+		parts = append(parts, s)
+	}
+	if s.ranges != nil {
+		parts = append(parts, s.ranges)
+	}
+	return parts
+}
 
 func (s *cellScan) Build() ([]decompose.Block, error) {
 	b, err := s.build()
@@ -163,10 +186,15 @@ func (s *cellScan) term() (*CellsTerm, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(factors) == 0 {
-		return newCells(s.name, kind, nil, numbers, [][]int32{{}})
+	cells := [][]int32{{}}
+	if len(factors) > 0 {
+		cells = s.sorted(factors, level)
 	}
-	return newCells(s.name, kind, factors, numbers, s.sorted(factors, level))
+	t, err := newCells(s.name, kind, factors, numbers, cells)
+	if err == nil && s.ranges != nil {
+		t.about = s.ranges.points()
+	}
+	return t, err
 }
 
 // factors gives the factors, and of each the level that has a number of appearance.

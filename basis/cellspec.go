@@ -69,6 +69,7 @@ type cellSpec struct {
 	name      string
 	variables []Variable
 	random    *SmoothOptions // nil: an interaction
+	centred   bool           // numbers far from 0 are about a point
 }
 
 func (s *cellSpec) Scanner() decompose.Scanner {
@@ -80,6 +81,9 @@ func (s *cellSpec) Scanner() decompose.Scanner {
 				number:    map[string]int32{},
 			})
 		}
+	}
+	if s.centred {
+		scan.ranges = newRanges(s.variables)
 	}
 	return scan
 }

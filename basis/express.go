@@ -41,7 +41,11 @@ func (t *CellsTerm) express() (Expression, error) {
 		}
 		product = append(product, c)
 	}
-	for _, name := range t.numbers {
+	for l, name := range t.numbers {
+		if t.about != nil && t.about[l] != 0 {
+			product = append(product, &Monomials{[]string{name}, []float64{t.about[l]}, [][]int{{1}}})
+			continue
+		}
 		product = append(product, Number{name})
 	}
 	return product, nil

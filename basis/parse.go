@@ -34,6 +34,11 @@ type Options struct {
 	// Select gives every penalised smooth a penalty on its null space, so that it can
 	// be taken out altogether (mgcv's select = TRUE).
 	Select bool
+	// Centred takes numbers in products about the middle of their range where they are far from 0 as against it, a year
+	// or a time stamp, and the formula has all terms that this changes: a:b is (a - c)(b - d) then, next to a and b, of the
+	// same functions, in digits that are otherwise lost. Split hierarchically the terms are the same; as
+	// fitted, a and b are not.
+	Centred bool
 	// Classes are smooth classes of other packages that formulas may name in bs = "...";
 	// nil: this package's own alone. Artifacts with their terms are read by
 	// Classes.Decode.
@@ -115,6 +120,7 @@ type interpreter struct {
 	classes  Classes // of other packages
 	response string  // besides that of the left side
 	event    string
+	centred  bool
 	selected bool            // smooths have a penalty on their null space
 	products map[string]bool // the sets of columns of terms without smooths, as keys
 }
@@ -128,6 +134,7 @@ func newInterpreter(tree *formula.Formula, o *Options) (*interpreter, error) {
 		return nil, err
 	}
 	m.classes, m.selected, m.response, m.event = o.Classes, o.Select, o.Response, o.Event
+	m.centred = o.Centred
 	m.schema, m.columns = o.Schema, make(map[string]data.Column, len(o.Schema))
 	for _, c := range o.Schema {
 		m.columns[c.Name] = c

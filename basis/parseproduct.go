@@ -34,6 +34,33 @@ func setKey(names []string) string {
 	return strings.Join(names, "\x00")
 }
 
+// containsProducts tells whether the formula has all products of these variables without some of the numbers among them.
+func (m *interpreter) containsProducts(variables []Variable) bool {
+	numbers := 0
+	for _, v := range variables {
+		if !v.Factor {
+			numbers++
+		}
+	}
+	for without := 1; without < 1<<numbers; without++ {
+		var names []string
+		number := 0
+		for _, v := range variables {
+			if !v.Factor {
+				number++
+				if without>>(number-1)&1 == 1 {
+					continue
+				}
+			}
+			names = append(names, v.Column)
+		}
+		if len(names) > 0 && !m.products[setKey(names)] {
+			return false
+		}
+	}
+	return numbers > 0
+}
+
 // product is an interaction of factors and numbers. A factor in it has contrasts
 // if the product of the others is a term too, as in R: then the first level is in
 // there.
@@ -66,6 +93,7 @@ func (m *interpreter) product(t formula.Summand) (decompose.Spec, string, error)
 		variables[i].Contrast = variables[i].Factor && m.products[setKey(others)]
 	}
 	spec := Interaction(strings.Join(labels, ":"), variables...).(*cellSpec)
+	spec.centred = m.centred && m.Intercept && m.containsProducts(variables)
 	if err := spec.check(); err != nil {
 		return nil, "", m.Errorf(t.Pos, "%s: %v", t, err)
 	}

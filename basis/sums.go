@@ -29,6 +29,7 @@ const (
 	cellsTag
 	indicatorsTag
 	chunksTag
+	rangesTag
 )
 
 // scanSums are the sums of one scanner.
@@ -107,7 +108,7 @@ func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
 }
 
 func readPart(r *wire.Reader) part {
-	switch tag := partTag(r.AtMost(int(chunksTag))); tag {
+	switch tag := partTag(r.AtMost(int(rangesTag))); tag {
 	case levelsTag:
 		return readLevels(r)
 	case valuesTag:
@@ -116,6 +117,8 @@ func readPart(r *wire.Reader) part {
 		return readPointScan(r)
 	case byTag:
 		return readBy(r)
+	case rangesTag:
+		return readRanges(r)
 	case cellsTag:
 		return readCells(r)
 	case indicatorsTag:

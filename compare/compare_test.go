@@ -448,3 +448,45 @@ func TestReadCurves(t *testing.T) {
 		}
 	}
 }
+
+// TestFalseAlarms: of two samples of one population at most 5 % of the terms differ beyond uncertainty, interactions and
+// their margins among them, but for chance of one in a hundred.
+func TestFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
+	const pairs = 40
+	for formula, names := range map[string][]string{
+		"~ x0 + x1 + x0:x1":           {"x0", "x1"},
+		"~ s(x0) + s(x1) + te(x0,x1)": {"s(x0)", "s(x1)"},
+		"~ s(x0) + s(x1) + ti(x0,x1)": {"s(x0)", "s(x1)"},
+		"~ g + x1 + g:x1":             {"g", "x1"},
+	} {
+		alarms := map[string]int{}
+		m := &box{func(x0, x1, g float64) float64 { return math.Sin(2*x0) + x1/2 + x0*x1 + g + g*x1/2 }}
+		for i := range pairs {
+			var sides []compare.Side
+			for j := range 2 {
+				tab := drawn{n: 500, seed: uint64(100 + 2*i + j), names: three}.table(t)
+				s, _ := side(t, []string{"A", "B"}[j], m, tab, terms(t, m, tab, formula), "")
+				sides = append(sides, s)
+			}
+			c := compared(t, sides[0], sides[1])
+			for _, name := range names {
+				shift := term(t, c, name).Curve
+				if shift == nil || shift.Beyond == nil {
+					t.Fatalf("%s: %s is not compared", formula, name)
+				}
+				if *shift.Beyond {
+					alarms[name]++
+				}
+			}
+		}
+		t.Log(formula, alarms)
+		for name, n := range alarms {
+			if n > 6 { // the 99 % point of 40 draws at 5 %
+				t.Errorf("%s: %d of %d differences of %s are beyond uncertainty", formula, n, pairs, name)
+			}
+		}
+	}
+}

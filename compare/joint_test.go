@@ -142,3 +142,33 @@ func TestMeansOfRows(t *testing.T) {
 		}
 	}
 }
+
+// With an interaction the curve of its margin is that of the regression on the margins alone, and so is the standard
+// error of a difference, but for the degrees of freedom.
+func TestJointErrorsCountTheSplit(t *testing.T) {
+	tab := drawn{n: 400, seed: 11, names: three}.table(t)
+	one := &box{func(x0, x1, g float64) float64 { return x0 + x0*x1 + g }}
+	two := &box{func(x0, x1, g float64) float64 { return 2*x0 + 1.1*x0*x1 + 0.1*x1*x1 }}
+	var se [2][]float64
+	for i, formula := range []string{"~ x0 + x1 + x0:x1", "~ x0 + x1"} {
+		blocks := terms(t, one, tab, formula)
+		a, applierA := side(t, "A", one, tab, blocks, "w")
+		b, applierB := side(t, "B", two, tab, blocks, "w")
+		j, err := decompose.NewJoint(t.Context(), applierA, applierB, [2]data.Source{tab, tab}, "w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		errors, err := report.DifferenceErrors(t.Context(), a.Result, b.Result, applierA, applierB, j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range errors[0].SE {
+			se[i] = append(se[i], v*math.Sqrt(400-a.Result.Predictors[0].EDF))
+		}
+	}
+	for l, v := range se[0] {
+		if math.Abs(v-se[1][l]) > 1e-9*se[1][0] {
+			t.Errorf("point %d: %g with the interaction, %g without", l, v, se[1][l])
+		}
+	}
+}

@@ -223,7 +223,13 @@ func (r *Result) readMoments(from io.Reader) error {
 			d.split = r.splitting(k)
 		}
 	}
-	return r.readRobust(raw)
+	if err := r.readRobust(raw); err != nil {
+		return err
+	}
+	for k := range r.Predictors {
+		r.Predictors[k].tellGiven() // which files of earlier versions do not say
+	}
+	return nil
 }
 
 // readAll is io.ReadAll, into memory of the right size if from is a file.

@@ -18,13 +18,21 @@ const (
 	// RobustBands allow for a remainder that is a function of the features, as a network's
 	// is, whose size differs from row to row. The rows are taken for a sample
 	// of a population, and the target is the projection over it, less its mean over these
-	// rows. Sandwich of HC3 (MacKinnon and White 1985) with the smoothing bias, by the last pass.
+	// rows. Sandwich of HC3 (MacKinnon and White 1985) with the smoothing bias, by the last pass; of
+	// hierarchical terms the jackknife of the projection and of their split.
 	RobustBands Bands = "robust"
-	// ProjectionBands take the remainder for noise of equal variance (Wood 2017, 6.10).
+	// RowsBands are robust bands given these rows: the target of a hierarchical term is what the split of
+	// these rows makes of the population's projection. Terms without margins have the same bands.
+	RowsBands Bands = "rows"
+	// ProjectionBands take the remainder for noise of equal variance (Wood 2017, 6.10), and are given
+	// these rows.
 	ProjectionBands Bands = "projection"
 	// NoBands leaves standard errors out.
 	NoBands Bands = "none"
 )
+
+// Robust tells whether bands come from the last pass.
+func (b Bands) Robust() bool { return b == RobustBands || b == RowsBands }
 
 // bands is o.Bands with its default.
 func (o *Options) bands() Bands {
@@ -36,16 +44,16 @@ func (o *Options) bands() Bands {
 
 func (f *faults) bands(o *Options) {
 	switch o.bands() {
-	case RobustBands, ProjectionBands, NoBands:
+	case RobustBands, RowsBands, ProjectionBands, NoBands:
 	default:
-		f.add("unknown bands %q: they are robust, projection or none", o.Bands)
+		f.add("unknown bands %q: they are robust, rows, projection or none", o.Bands)
 	}
 }
 
 // BandDF are the degrees of freedom of the t distribution that gives bands their width: the
 // clusters less one; 0: the normal distribution does.
 func (r *Result) BandDF() float64 {
-	if r.Bands != RobustBands || r.Clusters < 2 {
+	if !r.Bands.Robust() || r.Clusters < 2 {
 		return 0
 	}
 	return float64(r.Clusters - 1)
@@ -56,6 +64,8 @@ type robustCovariance struct {
 	cov       *mat.SymDense // of alpha, raw coordinates of all terms, in order
 	intercept []float64     // its covariances with the intercept (of centred terms)
 	variance  float64       // of that intercept
+
+	splits *splitCovariance // nil: no term is split from others, or bands are given these rows
 }
 
 // hasIntercept tells whether the projection has an intercept column.
@@ -92,10 +102,21 @@ func (c *robustCovariance) byMeans(mean []float64) {
 	v := mat.NewVecDense(len(mean), c.intercept)
 	v.MulVec(c.cov, m)
 	c.variance = math.Max(mat.Dot(v, m), 0)
+	if c.splits != nil {
+		c.splits.byMeans(mean)
+	}
 }
 
 // sandwiched tells whether there are a covariance, a remainder and rows of weight.
 func (d *Predictor) sandwiched() bool { return d.cov != nil && d.Scale > 0 && d.sumW > 0 && !d.apart() }
+
+// tellGiven notes whether bands of d's hierarchical terms take their split as given.
+func (d *Predictor) tellGiven() {
+	if d.Hierarchy != nil {
+		c := d.covariance()
+		d.Hierarchy.GivenRows = c != nil && c.splits == nil
+	}
+}
 
 // finiteSym tells whether all entries are finite.
 func finiteSym(s *mat.SymDense) error {

@@ -13,7 +13,7 @@ func (p *sandwichPlan) nothing() bandSums {
 	if p == nil {
 		return bandSums{}
 	}
-	b := bandSums{sums: make([]*dyadic.Sparse[*moments.Scatter], len(p.predictors)), columns: make([][]int, len(p.predictors)), pinned: make([][]int64, len(p.predictors))}
+	b := bandSums{sums: make([]*dyadic.Sparse[*moments.Scatter], len(p.predictors)), shapes: make([]moments.Shape, len(p.predictors)), pinned: make([][]int64, len(p.predictors))}
 	if p.cluster != "" {
 		b.clusters = new(dyadic.Sparse[*clusterSums])
 		b.column, b.widths = p.cluster, p.clusterSums().widths
@@ -24,7 +24,7 @@ func (p *sandwichPlan) nothing() bandSums {
 		}
 		b.pinned[k] = make([]int64, len(s.frame.Dims))
 		if p.cluster == "" {
-			b.sums[k], b.columns[k] = new(dyadic.Sparse[*moments.Scatter]), s.frame.Joined()
+			b.sums[k], b.shapes[k] = new(dyadic.Sparse[*moments.Scatter]), s.frame.Shape()
 		}
 	}
 	return b
@@ -104,7 +104,7 @@ func (b *bandSums) like(o *bandSums) bool {
 		return false
 	}
 	for k, sum := range b.sums {
-		if (sum == nil) != (o.sums[k] == nil) || !slices.Equal(b.columns[k], o.columns[k]) || len(b.pinned[k]) != len(o.pinned[k]) {
+		if (sum == nil) != (o.sums[k] == nil) || !b.shapes[k].Like(o.shapes[k]) || len(b.pinned[k]) != len(o.pinned[k]) {
 			return false
 		}
 	}

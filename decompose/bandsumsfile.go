@@ -15,10 +15,17 @@ func (b *bandSums) describe(h *explanationHeader) {
 	for k, sum := range b.sums {
 		h.Bands, h.Pinned = append(h.Bands, sum != nil), append(h.Pinned, b.pinned[k])
 	}
-	if b.clusters == nil {
-		h.Columns = b.columns
-	} else {
+	if b.clusters != nil {
 		h.Clusters = &clusterFile{b.column, b.widths}
+		return
+	}
+	for k := range b.shapes {
+		h.Columns = append(h.Columns, b.shapes[k].Joined)
+	}
+	if slices.ContainsFunc(b.shapes, func(s moments.Shape) bool { return len(s.Copies) > 0 }) {
+		for k := range b.shapes {
+			h.Copies = append(h.Copies, b.shapes[k].Copies)
+		}
 	}
 }
 
@@ -52,18 +59,23 @@ func (r sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
 	if len(h.Bands) != h.Predictors || len(h.Pinned) != h.Predictors {
 		return b, errors.New("bands of other predictors: the file is damaged")
 	}
-	b.pinned, b.sums, b.columns = h.Pinned, make([]*dyadic.Sparse[*moments.Scatter], len(h.Bands)), make([][]int, len(h.Bands))
+	b.pinned, b.sums, b.shapes = h.Pinned, make([]*dyadic.Sparse[*moments.Scatter], len(h.Bands)), make([]moments.Shape, len(h.Bands))
 	if slices.Contains(h.Bands, true) {
-		if len(h.Columns) != len(h.Bands) {
+		if len(h.Columns) != len(h.Bands) || h.Copies != nil && len(h.Copies) != len(h.Bands) {
 			return b, errors.New("bands of an earlier version: make the last pass over those rows again")
 		}
-		b.columns = h.Columns
+		for k := range b.shapes {
+			b.shapes[k].Joined = h.Columns[k]
+			if h.Copies != nil {
+				b.shapes[k].Copies = h.Copies[k]
+			}
+		}
 	}
 	for k, there := range h.Bands {
 		if !there {
 			continue
 		}
-		sums, err := readNodes(h, true, addScatters, func() (*moments.Scatter, error) { return moments.ReadScatter(r.Bytes(), h.Columns[k]) })
+		sums, err := readNodes(h, true, addScatters, func() (*moments.Scatter, error) { return moments.ReadScatter(r.Bytes(), b.shapes[k]) })
 		if err != nil {
 			return b, err
 		}

@@ -17,8 +17,8 @@ import (
 //
 //	V = A^-1 [sum_g u_g u_g'] A^-1 G/(G-1) + phi A^-1 S A^-1,     u_g = X_g'W r_g
 //
-// in p + 1 numbers a cluster and predictor, wherever in the file its rows are. Sums of chunks
-// are added in the tree of internal/base/dyadic.
+// in p + 1 numbers a cluster, network and predictor, wherever in the file its rows are, and as many as its margins have
+// columns, and one, for each term that is split from them. Sums of chunks are added in the tree of internal/base/dyadic.
 
 // maxClusterBytes bounds the sums of all clusters.
 const maxClusterBytes = 1 << 30
@@ -40,12 +40,21 @@ const (
 	several = -2
 )
 
+// width is how many numbers a cluster has of each network.
+func (s *sandwichOf) width() int {
+	w := len(s.centre) + 1
+	for _, split := range s.splits {
+		w += len(split.at) + 1
+	}
+	return w
+}
+
 func (p *sandwichPlan) clusterSums() *clusterSums {
 	c := &clusterSums{column: p.cluster, id: map[string]int{}}
 	for _, s := range p.predictors {
 		w := 0
 		if s != nil {
-			w = len(s.centre) + 1
+			w = s.networks * s.width()
 		}
 		c.widths = append(c.widths, w)
 		c.width += w
@@ -115,12 +124,13 @@ func (c *clusterSums) warnings(r *Result) []string {
 	if g := len(c.names); g < maxFewClusters {
 		out = append(out, fmt.Sprintf("%d clusters of %q are few: bands tend to be too narrow below about %d", g, c.column, maxFewClusters))
 	}
-	at := 0
+	next := 0
 	for k := range r.Predictors {
 		if c.widths[k] == 0 {
 			continue
 		}
-		d := &r.Predictors[k]
+		d, at := &r.Predictors[k], next
+		next += c.widths[k]
 		for j := range d.Terms {
 			t := &d.Terms[j]
 			lone := 0
@@ -134,39 +144,61 @@ func (c *clusterSums) warnings(r *Result) []string {
 			}
 			at += len(t.Alpha)
 		}
-		at++
 	}
 	return out
 }
 
 // covariance of predictor k by the sums.
 func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robustCovariance {
-	p, g := len(s.centre), len(c.names)
-	from := 0
+	p, g, width := len(s.centre), len(c.names), s.width()
+	from, given := 0, 0
 	for _, w := range c.widths[:k] {
 		from += w
 	}
-	u, level := mat.NewDense(g, p, nil), make([]float64, g) // in units of the root of s.unit
+	for _, split := range s.splits {
+		given += len(split.at)
+	}
+	n := g * s.networks
+	u, level, margins := mat.NewDense(n, p, nil), make([]float64, n), mat.NewDense(n, max(given, 1), nil) // in units of the root of s.unit
 	unit := math.Sqrt(s.unit)
-	for i := range g {
-		sums := c.of(i)[from : from+p+1]
+	for i := range n {
+		sums := c.of(i / s.networks)[from+i%s.networks*width:][:width]
 		level[i] = sums[p] * unit
 		row := u.RawRowView(i)
 		for j := range row {
 			row[j] = (sums[j] - s.centre[j]*sums[p]) * unit
 		}
+		sums = sums[p+1:]
+		row = margins.RawRowView(i)
+		for _, split := range s.splits {
+			m := len(split.at)
+			for l, a := range split.at {
+				row[l] = (sums[l] - s.frame.About[a]*sums[m]) * unit
+			}
+			row, sums = row[m:], sums[m+1:]
+		}
 	}
-	factor := float64(g) / float64(g-1) / s.unit
+	factor := float64(g) / float64(g-1) / s.unit / float64(s.networks)
 	middle := mat.NewSymDense(p, nil)
 	middle.SymOuterK(factor, u.T())
 	out := &robustCovariance{cov: s.around(linalg.Shifted{M: middle}, bias), intercept: make([]float64, p)}
 	var products mat.VecDense
-	levels := mat.NewVecDense(g, level)
+	levels := mat.NewVecDense(n, level)
 	products.MulVec(u.T(), levels)
 	cross := mat.NewVecDense(p, out.intercept)
 	cross.MulVec(s.cov, &products)
 	cross.ScaleVec(factor/(s.sumW*s.phi), cross)
 	out.variance = factor * mat.Dot(levels, levels) / (s.sumW * s.sumW)
+	if given > 0 {
+		var xu mat.Dense
+		xu.Mul(u.T(), margins)
+		xu.Scale(factor, &xu)
+		uu, with := mat.NewSymDense(given, nil), mat.NewVecDense(given, nil)
+		uu.SymOuterK(factor, margins.T())
+		with.MulVec(margins.T(), levels)
+		with.ScaleVec(factor, with)
+		out.splits = s.splitCovariance(&xu, uu, with.RawVector().Data)
+	}
 	return out
 }
 
@@ -208,17 +240,34 @@ func (w *clusterWorker) begin(b *data.Batch, weights []float64) error {
 	return nil
 }
 
-// add adds X_g'e_g for predictor k, whose terms have the columns x, e being w r.
-func (w *clusterWorker) add(k int, x []design.Columns, r, weights []float64) error {
-	from := 0
+// add adds, for predictor k, whose terms have the columns x, X_g'W r and the sum of W r of each network, and for each
+// split M_g'W e and the sum of W e.
+func (w *clusterWorker) add(k int, s *sandwichOf, x []design.Columns, residuals [][]float64, weights []float64) error {
+	at, each := 0, 1+len(s.splits)
 	for _, n := range w.sums.widths[:k] {
-		from += n
+		at += n
 	}
-	w.e = w.e[:0]
-	for i, v := range r {
-		w.e = append(w.e, v*weight(weights, i))
+	for l, r := range residuals {
+		some := x
+		if l%each > 0 {
+			some = nil
+			for _, b := range s.frame.Again[l%each-1] {
+				some = append(some, x[b])
+			}
+		}
+		w.e = w.e[:0]
+		for i, v := range r {
+			w.e = append(w.e, v*weight(weights, i))
+		}
+		if err := w.products(&at, some); err != nil {
+			return err
+		}
 	}
-	at := from
+	return nil
+}
+
+// products adds those of columns x with e, and the sum of e, from number at on.
+func (w *clusterWorker) products(at *int, x []design.Columns) error {
 	for _, c := range x {
 		_, d := c.Dims()
 		part := mat.NewDense(w.codes.D, d, nil)
@@ -226,16 +275,17 @@ func (w *clusterWorker) add(k int, x []design.Columns, r, weights []float64) err
 			return err
 		}
 		for code, id := range w.ids {
-			to, row := w.sums.of(id)[at:at+d], part.RawRowView(code)
+			to, row := w.sums.of(id)[*at:*at+d], part.RawRowView(code)
 			kernel.Add(to, to, row)
-			w.sums.own(id, at, row)
+			w.sums.own(id, *at, row)
 		}
-		at += d
+		*at += d
 	}
 	for i, code := range w.codes.Code {
 		if code >= 0 {
-			w.sums.of(w.ids[code])[at] += w.e[i]
+			w.sums.of(w.ids[code])[*at] += w.e[i]
 		}
 	}
+	*at++
 	return nil
 }

@@ -286,6 +286,7 @@ func TestLastPassOfShards(t *testing.T) {
 		{"clusters", `~ s(x0,bs="ps",k=9) + day`, 2, func(o *decompose.Options) { o.Cluster, o.Weights = "g", "w" }, some},
 		{"groups", `~ s(x0,bs="ps",k=9)`, 1, func(o *decompose.Options) { o.Groups = "day" }, some},
 		{"hierarchy", `~ x0 + day + day:x0 + te(x0,x2,k=4) + s(x0,k=5) + s(x2,k=5)`, 1, nil, some},
+		{"hierarchy, clusters", `~ x0 + x1 + x0:x1`, 2, func(o *decompose.Options) { o.Cluster, o.Weights = "g", "w" }, some},
 		{"no bands", `~ x1`, 1, func(o *decompose.Options) { o.Bands = decompose.NoBands }, some},
 		{"factor", `~ x0 + x1`, 1, func(o *decompose.Options) { o.Route = decompose.QR }, some},
 	} {
@@ -301,16 +302,18 @@ func TestLastPassOfShards(t *testing.T) {
 		s := &shardRun{t: t, random: rand.New(rand.NewPCG(8, 1)), m: newFake(2).withTap(), tab: tab, out: some, decode: decodeFake}
 		s.check()
 	})
-	t.Run("networks", func(t *testing.T) {
-		s := &shardRun{t: t, random: rand.New(rand.NewPCG(8, 2)), m: join(t, withTerms(t, tab, networks(3, 1, nil), `~ s(x0, bs="ps")`)), tab: tab, out: some, decode: decodeEither}
-		s.check()
-	})
+	for name, formula := range map[string]string{"networks": `~ s(x0, bs="ps")`, "networks, hierarchy": `~ x0 + x1 + x0:x1`} {
+		t.Run(name, func(t *testing.T) {
+			s := &shardRun{t: t, random: rand.New(rand.NewPCG(8, 2)), m: join(t, withTerms(t, tab, networks(3, 1, nil), formula)), tab: tab, out: some, decode: decodeEither}
+			s.check()
+		})
+	}
 }
 
 // decodeEither decodes a network's own terms and those of formulas.
 func decodeEither(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
-	if kind == decompose.Linear || kind == decompose.Learned {
-		return decodeFake(kind, spec)
+	if t, err := decodeFake(kind, spec); err == nil && (kind == decompose.Learned || t.(*decompose.LinearTerm).Column != "") {
+		return t, nil
 	}
 	return basis.Decode(kind, spec)
 }

@@ -25,7 +25,7 @@ type Explanation struct {
 // bandSums is what robust bands add up.
 type bandSums struct {
 	sums     []*dyadic.Sparse[*moments.Scatter] // by predictor; nil: it has none, or there are clusters
-	columns  [][]int                            // of those sums
+	shapes   []moments.Shape                    // of those sums
 	pinned   [][]int64                          // rows of high leverage, by predictor and term
 	clusters *dyadic.Sparse[*clusterSums]
 	column   string // of the clusters

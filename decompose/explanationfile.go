@@ -29,7 +29,8 @@ type explanationHeader struct {
 	Pinned [][]int64  `json:"pinned,omitempty"`
 	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has sums of products
 
-	Columns [][]int `json:"columns,omitempty"` // of those sums; without clusters
+	Columns [][]int    `json:"columns,omitempty"` // of those sums; without clusters
+	Copies  [][][2]int `json:"copies,omitempty"`  // that come again in them (moments.Shape); without: none
 
 	Predictors int          `json:"predictors,omitempty"`
 	Clusters   *clusterFile `json:"clusters,omitempty"`

@@ -41,3 +41,31 @@ func BandBytes(s *Explanation) []byte {
 	s.bands.append(&w)
 	return w.out
 }
+
+// BiasVariance is what smoothing adds to the squared standard errors of term j of predictor k, at rows x of its
+// pieces' columns less their means.
+func (r *Result) BiasVariance(k, j int, x *mat.Dense) []float64 {
+	n, _ := x.Dims()
+	out := make([]float64, n)
+	d := *(&r.Predictors[k])
+	if d.fit.bias == nil {
+		return out
+	}
+	d.cov, d.robust = d.fit.bias, nil
+	u, err := d.uncertainty(j)
+	if err != nil {
+		panic(err)
+	}
+	for i := range out {
+		out[i] = mat.Inner(x.RowView(i), u.cov, x.RowView(i))
+	}
+	return out
+}
+
+// PieceTerms are the terms whose columns term j of predictor k has.
+func (r *Result) PieceTerms(k, j int) (terms []int) {
+	for _, p := range r.Predictors[k].pieces([]int{j}) {
+		terms = append(terms, p.term)
+	}
+	return terms
+}

@@ -48,6 +48,9 @@ type Hierarchy struct {
 	Open [][]string `json:"open,omitempty"`
 	// Cells are the interactions of factors.
 	Cells []Cells `json:"cells,omitempty"`
+	// GivenRows: standard errors take the split between terms and margins as known, and so are about
+	// the split as these rows have it: those of the projection and of RowsBands.
+	GivenRows bool `json:"given_rows,omitempty"`
 }
 
 // Cells says how many of the possible combinations of an interaction's levels occurred.
@@ -320,23 +323,39 @@ func addTo(dst *[]float64, v []float64) {
 	}
 }
 
-// splitting is the linear map from raw coefficients to those of hierarchical terms, made
-// when it is needed first: for standard errors.
+// splitting is how raw coefficients become those of hierarchical terms, made when it is needed
+// first: for standard errors.
 type splitting struct {
 	make func() (*projection.Hierarchy, error)
 	once sync.Once
 	h    *projection.Hierarchy
-	m    *projection.Split
-	err  error
+	m    *projection.Split // the linear map
+	// order are the terms that give something away, of the most variables first, and given what
+	// becomes of it.
+	order []int
+	given []*projection.Split
+	err   error
 }
 
-func (s *splitting) get() (*projection.Hierarchy, *projection.Split, error) {
+func (s *splitting) get() (*splitting, error) {
 	s.once.Do(func() {
-		if s.h, s.err = s.make(); s.err == nil {
-			s.m = s.h.Map()
+		if s.h, s.err = s.make(); s.err != nil {
+			return
+		}
+		s.m, s.order = s.h.Map(), s.h.Order()
+		for _, j := range s.order {
+			s.given = append(s.given, s.h.Giving(j))
 		}
 	})
-	return s.h, s.m, s.err
+	return s, s.err
+}
+
+// columns are those of all margins, by split.
+func (s *splitting) columns() (at []int) {
+	for _, j := range s.order {
+		at = append(at, s.h.MarginColumns(j)...)
+	}
+	return at
 }
 
 // observed measures how much of the terms' functions others could stand for, where these

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,10 +19,11 @@ import (
 // pseudoinverse), row i moves a curve at columns x by x'V x_i w_i r_i, to first order, and the
 // difference of two curves by the difference of these. Its standard error is the root of
 // the sum of squares over the rows (a sandwich; White 1980), times sqrt(n/(n - edf)) for the
-// larger edf. It takes both networks as given and smoothing bias as common to both.
+// larger edf. It takes both networks as given and smoothing bias as common to both. What hierarchical
+// terms give to margins is moved by w_i e_i m_i in the same way (influence.go).
 type Joint struct {
 	sides [2]*Applier
-	sums  []*mat.SymDense // of each predictor: sum_i u_i u_i', u = w (-r_A x_A, r_B x_B)
+	sums  []*mat.SymDense // of each predictor: sum_i u_i u_i', u = (-u_A, u_B) and u_A = w (r x, e_1 m_1, ...)
 	edf   []float64       // n/(n - edf)
 }
 
@@ -43,7 +45,11 @@ func NewJoint(ctx context.Context, a, b *Applier, from [2]data.Source, weightCol
 			if d.cov == nil && len(d.Terms) > 0 {
 				return nil, fmt.Errorf("decompose: predictor %q of %s has no covariance: read the result with its moments", d.Name, "AB"[s:s+1])
 			}
-			n += len(d.mean)
+			columns, _, err := d.influencing()
+			if err != nil {
+				return nil, err
+			}
+			n += len(d.mean) + len(columns)
 		}
 		j.sums = append(j.sums, mat.NewSymDense(max(n, 1), nil))
 		rows := float64(a.result.Rows)
@@ -104,7 +110,22 @@ func (j *Joint) add(ctx context.Context, from [2]data.Source, weightColumn strin
 	return nil
 }
 
-// influences are w_i r_i x_i of each predictor (n x columns), x_i centred; the weighted sums
+// influencing are the columns of the margins of d's terms that are split, and the term of each.
+func (d *Predictor) influencing() (columns, terms []int, err error) {
+	if d.split == nil {
+		return nil, nil, nil
+	}
+	split, err := d.split.get()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range split.order {
+		terms = append(terms, slices.Repeat([]int{j}, len(split.h.MarginColumns(j)))...)
+	}
+	return split.columns(), terms, nil
+}
+
+// influences are w_i (r_i x_i, e_i1 m_i1, ...) of each predictor (n x columns), columns centred; the weighted sums
 // of the predictors are added to eta.
 func (s *splitter) influences(ctx context.Context, b *data.Batch, w, eta []float64) ([]*mat.Dense, error) {
 	n := b.Rows()
@@ -138,10 +159,24 @@ func (s *splitter) influences(ctx context.Context, b *data.Batch, w, eta []float
 				u = beside(u, dense)
 			}
 		}
+		columns, terms, err := d.influencing()
+		if err != nil {
+			return nil, err
+		}
+		if len(columns) > 0 {
+			u = beside(u, mat.NewDense(n, len(columns), nil))
+		}
 		for i := range n {
-			eta[k] += weight(w, i) * part.Eta[i]
+			v := weight(w, i)
+			eta[k] += v * part.Eta[i]
 			for c := range d.mean {
-				u.Set(i, c, weight(w, i)*part.Unstructured[i]*(u.At(i, c)-d.mean[c]))
+				u.Set(i, c, u.At(i, c)-d.mean[c])
+			}
+			for c, a := range columns {
+				u.Set(i, len(d.mean)+c, v*part.Terms.At(i, terms[c])*u.At(i, a))
+			}
+			for c := range d.mean {
+				u.Set(i, c, v*part.Unstructured[i]*u.At(i, c))
 			}
 		}
 		all = append(all, u)
@@ -173,14 +208,14 @@ func (r *sameRows) check(j *Joint) error {
 
 // SE are the standard errors of the difference of B's term termB and A's term termA of
 // predictor k at the rows of a grid, which has the columns that both models read; NaN
-// where one of the terms is not identified, or gave parts to others (TermResult.Margins).
+// where one of the terms is not identified.
 func (j *Joint) SE(ctx context.Context, k, termA, termB int, grid *data.Batch) ([]float64, error) {
 	n := grid.Rows()
 	se := make([]float64, n)
 	var v *mat.Dense // n x (columns of A and of B): what a row's u is multiplied by
 	for s, term := range []int{termA, termB} {
 		d := &j.sides[s].result.Predictors[k]
-		if !d.identified([]int{term}) || len(d.Terms[term].Margins) > 0 {
+		if !d.identified([]int{term}) {
 			for i := range se {
 				se[i] = math.NaN()
 			}
@@ -200,41 +235,61 @@ func (j *Joint) SE(ctx context.Context, k, termA, termB int, grid *data.Batch) (
 	return se, nil
 }
 
-// sensitivity is x'V at the rows of a grid, x the centred columns of one term and V the
-// covariance over the residual variance.
+// sensitivity is how a term's curve at the rows of a grid moves with u: x'V, x being the centred columns of its pieces
+// and V their coefficients' (X'WX + S)^-1, and what the splits do.
 func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch) (*mat.Dense, error) {
 	d := &a.result.Predictors[k]
-	t := &d.Terms[term]
-	n, lo := grid.Rows(), 0
-	for _, before := range d.Terms[:term] {
-		lo += len(before.Alpha)
-	}
-	rows := grid.Slice(0, n)
-	if t.Kind == Learned {
-		f := newForward(a.model, a.terms)
-		if _, err := f.run(ctx, rows, f.outputs(n), 0); err != nil {
+	n, q := grid.Rows(), len(d.mean)
+	columns, _ := a.columnsOf(ctx, d, grid.Slice(0, n)) // a grid has levels that the terms know
+	var x *mat.Dense
+	var at []int
+	for _, p := range d.pieces([]int{term}) {
+		own, err := columns(p.term)
+		if err != nil {
 			return nil, err
 		}
+		lo := d.first(p.term)
+		for c := range d.Terms[p.term].Alpha {
+			at = append(at, lo+c)
+			for i := range n {
+				own.Set(i, c, own.At(i, c)-d.mean[lo+c])
+			}
+		}
+		x = beside(x, own)
 	}
-	x := mat.NewDense(n, t.term.Dim(), nil)
-	if err := t.term.Eval(x, rows); err != nil {
-		return nil, fmt.Errorf("decompose: curve of %q: %w", t.Name, err)
-	}
-	v := mat.NewDense(t.term.Dim(), len(d.mean), nil)
-	for i := range t.term.Dim() {
-		for c := range d.mean {
-			if d.Scale > 0 {
-				v.Set(i, c, d.cov.At(lo+i, c)/d.Scale)
+	v, given := mat.NewDense(len(at), q, nil), (*mat.Dense)(nil)
+	if d.split == nil {
+		for i, c := range at {
+			v.Set(i, c, 1)
+		}
+	} else {
+		split, err := d.split.get()
+		if err != nil {
+			return nil, err
+		}
+		if v, given = d.maps(split, []int{term}, at); given != nil {
+			lo := 0
+			for _, j := range split.order {
+				inverse := split.h.Inverse(j)
+				hi := lo + inverse.SymmetricDim()
+				inverse.ScaleSym(1/d.sumW, inverse)
+				own := given.Slice(0, len(at), lo, hi).(*mat.Dense)
+				own.Mul(mat.DenseCopyOf(own), inverse)
+				lo = hi
 			}
 		}
 	}
-	for i := range n {
-		for c := range t.term.Dim() {
-			x.Set(i, c, x.At(i, c)-d.mean[lo+c])
-		}
+	moved, out := new(mat.Dense), new(mat.Dense)
+	moved.Mul(v, d.cov)
+	if d.Scale > 0 {
+		moved.Scale(1/d.Scale, moved)
+	} else {
+		moved.Zero()
 	}
-	out := new(mat.Dense)
-	out.Mul(x, v)
+	if given != nil {
+		moved = beside(moved, given)
+	}
+	out.Mul(x, moved)
 	return out, nil
 }
 

@@ -59,10 +59,13 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		merged = int64(bits.Len64(uint64(rows/chunk))) + 1
 		chunk = min(chunk, rows)
 	}
-	penalties, split := int64(0), int64(0)
+	penalties, split, again := int64(0), int64(0), int64(0)
 	for _, d := range p.predictors {
-		if o.Terms != Fitted && nesting(d.terms()).Any() {
+		if n := nesting(d.terms()); o.Terms != Fitted && n.Any() {
 			split = hierarchyMatrices
+			if o.bands() == RobustBands {
+				again += splitBytes(d.terms(), n.Margins, int64(p.p), workers, merged)
+			}
 		}
 		penalties += penaltyBytes(d.blocks, int64(p.p))
 	}
@@ -72,12 +75,27 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + fewer},
 		{"solution", square*(solveMatrices+split) + penalties, fewer},
-		{"robust bands", o.bandMemory(square, workers, merged), ProjectionErrors + ", or " + fewer},
+		{"robust bands", o.bandMemory(square, workers, merged) + again, ProjectionErrors + ", or " + fewer},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
 		{"kept outputs", o.keeps(m, rows), OutputsInFile},
 	}, nil
+}
+
+// splitBytes is what robust bands hold of the splits of terms from their margins: the products of these with all p columns,
+// in every sum, and a form of all columns for each split and worker.
+func splitBytes(terms []Term, margins [][]int, p, workers, merged int64) int64 {
+	columns, splits := int64(0), int64(0)
+	for _, of := range margins {
+		for _, m := range of {
+			columns += int64(terms[m].Dim())
+		}
+		if len(of) > 0 {
+			splits++
+		}
+	}
+	return 8 * (columns*(p+columns)*(2*workers+merged+2) + splits*p*p*(1+workers))
 }
 
 // widest names the terms with the most columns, which can be left out; "" if none has many.
@@ -124,7 +142,7 @@ func penaltyBytes(blocks []Block, p int64) int64 {
 // that are merged, the inverse in each worker's order, and the covariances. The rows that it gathers
 // take the place of those of the moments, which are gone by then.
 func (o *Options) bandMemory(square, workers, merged int64) int64 {
-	if o.bands() != RobustBands {
+	if !o.bands().Robust() {
 		return 0
 	}
 	if o.Cluster != "" { // as many clusters as there are bytes for are not known beforehand

@@ -44,7 +44,7 @@ type splitter struct {
 	forms   [][]*design.QuadraticWork // of errors, made when they are needed
 	pieces  []design.Columns
 	bands   *sandwichWorker // of the last pass; nil: none
-	spread  [][]float64     // see remainders
+	spread  [][][]float64   // see residuals
 
 	exchanges [][]exchange // by predictor and term; nil of a predictor without margins
 	moved     []float64    // mean of what was moved to all terms, by predictor
@@ -107,10 +107,11 @@ func (s *splitter) rows(ctx context.Context, parts *Parts, b *data.Batch, from, 
 		if s.bands == nil {
 			continue
 		}
-		if s.bands.r, err = s.remainders(rows.Rows(), out, x); err != nil {
+		residuals, err := s.residuals(parts, i, rows.Rows(), out, x)
+		if err != nil {
 			return err
 		}
-		if err := s.bands.add(rows, parts, i, x); err != nil {
+		if err := s.bands.add(rows, residuals, x); err != nil {
 			return err
 		}
 	}

@@ -96,42 +96,6 @@ func (d *Predictor) exchanging(terms []int) bool {
 	return slices.ContainsFunc(terms, func(j int) bool { return len(d.Terms[j].Margins) > 0 || margins[d.Terms[j].Name] })
 }
 
-// spread sets u's covariances to those of the sum of hierarchical terms, in the columns at
-// of their pieces: L V L', L being the map from raw coefficients, whose covariances are c.
-func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int) error {
-	h, split, err := d.split.get()
-	if err != nil {
-		return err
-	}
-	q := len(d.mean)
-	place := make(map[int]int, len(at))
-	for i, a := range at {
-		place[a] = i
-	}
-	l := mat.NewDense(len(at), q, nil)
-	for _, j := range terms {
-		lo := d.first(j)
-		for i := range d.Terms[j].Alpha {
-			floats.Add(l.RawRowView(place[lo+i]), split.Own.RawRowView(lo+i))
-		}
-		for i, a := range h.MarginColumns(j) {
-			if to, ok := place[a]; ok { // else it has moved in alpha
-				floats.Sub(l.RawRowView(to), split.Given[j].RawRowView(i))
-			}
-		}
-	}
-	whole := congruentTo(l, c.cov)
-	u.intercept = make([]float64, len(at))
-	mat.NewVecDense(len(at), u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
-	u.cov = mat.NewSymDense(len(at), nil)
-	for i := range at {
-		for k := i; k < len(at); k++ {
-			u.cov.SetSym(i, k, (whole.At(i, k)+whole.At(k, i))/2)
-		}
-	}
-	return nil
-}
-
 // congruentTo is l v l'. Most rows of l are those of the identity, all of many levels' among
 // them, so zeros are left out.
 func congruentTo(l *mat.Dense, v *mat.SymDense) *mat.Dense {

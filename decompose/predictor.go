@@ -183,6 +183,7 @@ func (s *solver) covariances() {
 	}
 	if s.hierarchy != nil {
 		s.foldCovariances()
+		out.tellGiven()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -16,9 +17,14 @@ import (
 // its p covariances with the intercept, and the intercept's variance; p is 0 without them.
 const robustMagic = "robust/1\n"
 
+// splitsMagic begins what follows the last predictor of the section if a predictor's terms are split from margins
+// (splitCovariance): for each predictor m (0: nothing follows), with (p x m), own on and above the diagonal, and
+// the intercept's (m).
+const splitsMagic = "splits/1\n"
+
 // appendRobust appends the section to b; nothing without robust bands.
 func (r *Result) appendRobust(b []byte) []byte {
-	if r.Bands != RobustBands {
+	if !r.Bands.Robust() {
 		return b
 	}
 	b = append(b, robustMagic...)
@@ -41,19 +47,90 @@ func (r *Result) appendRobust(b []byte) []byte {
 		}
 		put(c.variance)
 	}
+	if !slices.ContainsFunc(r.Predictors, func(d Predictor) bool { return d.robust != nil && d.robust.splits != nil }) {
+		return b
+	}
+	b = append(b, splitsMagic...)
+	for k := range r.Predictors {
+		var c *splitCovariance
+		if robust := r.Predictors[k].robust; robust != nil {
+			c = robust.splits
+		}
+		if c == nil {
+			b = binary.LittleEndian.AppendUint64(b, 0)
+			continue
+		}
+		p, m := c.with.Dims()
+		b = binary.LittleEndian.AppendUint64(b, uint64(m))
+		for i := range p {
+			for j := range m {
+				put(c.with.At(i, j))
+			}
+		}
+		for i := range m {
+			for j := i; j < m; j++ {
+				put(c.own.At(i, j))
+			}
+		}
+		for _, v := range c.intercept {
+			put(v)
+		}
+	}
 	return b
+}
+
+// readSplits reads what follows splitsMagic.
+func (r *Result) readSplits(rest []byte) ([]byte, error) {
+	short := errors.New("decompose: the moments file is cut short")
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		if len(rest) < 8 {
+			return nil, short
+		}
+		n := binary.LittleEndian.Uint64(rest)
+		rest = rest[8:]
+		if n == 0 {
+			continue
+		}
+		p := len(d.mean)
+		if d.robust == nil || n > uint64(len(rest)/8/max(p, 1)) || n*uint64(p)+n*(n+3)/2 > uint64(len(rest)/8) {
+			return nil, short
+		}
+		m := int(n)
+		next := func() float64 {
+			v := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+			rest = rest[8:]
+			return v
+		}
+		c := &splitCovariance{with: mat.NewDense(p, m, nil), own: mat.NewSymDense(m, nil), intercept: make([]float64, m)}
+		for i := range p {
+			for j := range m {
+				c.with.Set(i, j, next())
+			}
+		}
+		for i := range m {
+			for j := i; j < m; j++ {
+				c.own.SetSym(i, j, next())
+			}
+		}
+		for i := range m {
+			c.intercept[i] = next()
+		}
+		d.robust.splits = c
+	}
+	return rest, nil
 }
 
 // readRobust reads the section, which raw is, whole or empty.
 func (r *Result) readRobust(raw []byte) error {
 	rest, ok := bytes.CutPrefix(raw, []byte(robustMagic))
 	if len(raw) == 0 || !ok {
-		if r.Bands == RobustBands {
+		if r.Bands.Robust() {
 			return errors.New("decompose: the moments hold no robust bands, or of a later version, and the decomposition has some: they do not belong together")
 		}
 		return nil
 	}
-	if r.Bands != RobustBands {
+	if !r.Bands.Robust() {
 		return errors.New("decompose: the moments hold robust bands, the decomposition has none: they do not belong together")
 	}
 	for k := range r.Predictors {
@@ -90,6 +167,12 @@ func (r *Result) readRobust(raw []byte) error {
 		}
 		c.variance = next()
 		d.robust = c
+	}
+	if splits, ok := bytes.CutPrefix(rest, []byte(splitsMagic)); ok {
+		var err error
+		if rest, err = r.readSplits(splits); err != nil {
+			return err
+		}
 	}
 	if len(rest) > 0 {
 		return fmt.Errorf("decompose: %d bytes follow the moments: the file is damaged", len(rest))

@@ -37,17 +37,21 @@ type sandwichPlan struct {
 
 // sandwichOf is one predictor's part of the plan.
 type sandwichOf struct {
-	terms    []int                // index of each term's columns
-	cov      *mat.SymDense        // phi A^-1
-	sandwich *projection.Sandwich // nil: two products are the fastest way
-	form     *design.Quadratic    // of cov, for columns about what the frame has them about
-	frame    *moments.Frame
-	constant float64   // leverage of the intercept for w = 1
-	centre   []float64 // of the columns in the projection: their means, or zeros
-	phi      float64
-	unit     float64 // the weights s_i are divided by phi and the mean weight
-	sumW     float64
-	spare    chan *moments.Scatter // memory for the chunks to come
+	terms     []int                // index of each term's columns
+	cov       *mat.SymDense        // phi A^-1
+	sandwich  *projection.Sandwich // nil: two products are the fastest way
+	form      *design.Quadratic    // of cov, for columns about what the frame has them about
+	frame     *moments.Frame
+	constant  float64   // leverage of the intercept for w = 1
+	centre    []float64 // of the columns in the projection: their means, or zeros
+	phi       float64
+	unit      float64 // the weights s_i are divided by phi and the mean weight
+	sumW      float64
+	networks  int                   // whose residuals are told apart (residuals); else 1
+	splits    []splitOf             // none: no term is split from others, or bands are given these rows
+	variances []float64             // of the terms that are
+	pieces    [][][]piece           // of these terms, by network and split
+	spare     chan *moments.Scatter // memory for the chunks to come
 }
 
 // newSandwich plans the sums of the last pass; nil without a predictor that has some.
@@ -63,7 +67,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 	case ProjectionBands:
 		return nil, nil
 	}
-	r.Bands, r.Cluster = RobustBands, o.Cluster
+	r.Bands, r.Cluster = o.bands(), o.Cluster
 	p := &sandwichPlan{cluster: o.Cluster, predictors: make([]*sandwichOf, len(r.Predictors)), weights: o.Weights}
 	some := false
 	for k := range r.Predictors {
@@ -71,7 +75,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW}
+		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, networks: 1}
 		if d.fit != nil {
 			s.sandwich = d.fit.sandwich
 		}
@@ -96,6 +100,14 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		var err error
 		if s.form, err = design.NewQuadraticIn(s.frame.Joined(), s.cov, s.frame.Left()); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
+		}
+		if o.bands() == RobustBands {
+			if err := s.planSplits(d); err != nil {
+				return nil, err
+			}
+		}
+		if len(s.splits) > 0 || p.cluster != "" {
+			s.networks = max(len(d.Members), 1)
 		}
 		p.predictors[k] = s
 		some = true
@@ -171,6 +183,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 			robust.byMeans(d.mean)
 		}
 		d.robust = robust
+		d.tellGiven()
 	}
 	r.judge() // by these standard errors
 	return nil
@@ -186,6 +199,9 @@ func (s *sandwichOf) covariance(sums *moments.Scatter, bias *mat.SymDense) *robu
 	out := &robustCovariance{cov: s.around(xx, bias), intercept: s.times(x)}
 	floats.Scale(1/(s.sumW*s.phi), out.intercept)
 	out.variance = total / (s.sumW * s.sumW)
+	if len(s.splits) > 0 {
+		out.splits = s.splitCovariance(sums.Again(s.frame, 1/s.unit))
+	}
 	return out
 }
 
@@ -217,9 +233,7 @@ type sandwichWorker struct {
 	weighing []*weighing
 	chunks   []*moments.ScatterChunk
 	x        []design.Columns
-	with     *mat.Dense // remainders and weights
-	s        []float64
-	r        [][]float64    // remainders at the rows to come, by predictor; nil: the parts'
+	with     []float64      // residuals and weights
 	clusters *clusterWorker // in place of chunks; nil: rows are independent
 }
 
@@ -228,12 +242,15 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 		return nil
 	}
 	n := len(p.predictors)
-	w := &sandwichWorker{plan: p, weighing: make([]*weighing, n), chunks: make([]*moments.ScatterChunk, n), with: mat.NewDense(evalRows, 2, nil), s: make([]float64, evalRows)}
+	w := &sandwichWorker{plan: p, weighing: make([]*weighing, n), chunks: make([]*moments.ScatterChunk, n)}
 	for k, s := range p.predictors {
 		if s != nil {
 			w.weighing[k] = &weighing{of: s, form: s.form.Work(), pinned: make([]int64, len(s.frame.Dims))}
 			if p.cluster == "" {
-				w.chunks[k] = moments.NewScatterChunk(s.frame, 2, w.weighing[k].weigh)
+				if len(s.splits) > 0 {
+					w.weighing[k].influence = newInfluenceWork(s.splits)
+				}
+				w.chunks[k] = moments.NewScatterChunk(s.frame, s.series()+1, w.weighing[k].weigh)
 			}
 		}
 	}
@@ -243,8 +260,8 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 	return w
 }
 
-// add adds rows i to i+b.Rows()-1 of the parts, whose terms have the columns x.
-func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Columns) error {
+// add adds the rows of b, whose terms have the columns x, with their residuals.
+func (w *sandwichWorker) add(b *data.Batch, residuals [][][]float64, x []design.Columns) error {
 	n := b.Rows()
 	weights, err := weights(b, w.plan.weights)
 	if err != nil {
@@ -263,26 +280,26 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 		for _, at := range s.terms {
 			w.x = append(w.x, x[at])
 		}
-		r := parts.Predictors[k].Unstructured[i : i+n]
-		if w.r != nil {
-			r = w.r[k]
-		}
-		raw := w.with.RawMatrix().Data
-		for i, v := range r {
-			raw[2*i], raw[2*i+1] = v, weight(weights, i)
-		}
-		with := w.with.Slice(0, n, 0, 2).(*mat.Dense)
-		if w.clusters == nil {
-			if err := w.chunks[k].Add(w.x, with); err != nil {
-				return atRow(b, err)
+		if w.clusters != nil {
+			if err := w.weighing[k].pins(w.x, n, weights); err != nil {
+				return err
+			}
+			if err := w.clusters.add(k, s, w.x, residuals[k], weights); err != nil {
+				return err
 			}
 			continue
 		}
-		if err := w.weighing[k].weigh(w.s[:n], w.x, with); err != nil {
-			return err
+		numbers := len(residuals[k]) + 1
+		w.with = sized(w.with, n*numbers)
+		for i := range n {
+			row := w.with[i*numbers:][:numbers]
+			for l, r := range residuals[k] {
+				row[l] = r[i]
+			}
+			row[numbers-1] = weight(weights, i)
 		}
-		if err := w.clusters.add(k, w.x, r, weights); err != nil {
-			return err
+		if err := w.chunks[k].Add(w.x, mat.NewDense(n, numbers, w.with)); err != nil {
+			return atRow(b, err)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func (o *Options) validate(m Model) error {
 	var f faults
 	f.projection(o.Projection)
 	f.bands(o)
-	if o.Cluster != "" && o.bands() != RobustBands {
+	if o.Cluster != "" && !o.bands().Robust() {
 		f.add("clusters %q are for robust bands, and bands are %s", o.Cluster, o.Bands)
 	}
 	if o.Workers < 0 {

@@ -173,7 +173,7 @@ func TestJudgedAgain(t *testing.T) {
 // TestMarginsAreAConvention: terms between which something was moved say so.
 func TestMarginsAreAConvention(t *testing.T) {
 	tab := normals(t, 800, 2, 3)
-	m := formulaBox(t, tab, []string{"x0", "x1"}, "~ s(x0,k=5) + s(x1,k=5) + ti(x0,x1,k=4)", func(x []float64) float64 { return math.Sin(x[0]) + x[1]*x[0] })
+	m := formulaBox(t, tab, []string{"x0", "x1"}, "~ s(x0,k=5) + s(x1,k=5) + ti(x0,x1,k=4)", func(x []float64) float64 { return math.Sin(x[0]) + x[1]*x[0] + x[1] })
 	for terms, why := range map[decompose.Terms]string{"": "is hierarchical", decompose.Fitted: "margins centred one by one"} {
 		r, _ := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: terms}})
 		for _, term := range r.Predictors[0].Terms {

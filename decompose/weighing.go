@@ -3,42 +3,94 @@ package decompose
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
 )
 
 // weighing finds the weights s_i of one predictor's rows, for one worker.
 type weighing struct {
-	of     *sandwichOf
-	form   *design.QuadraticWork
-	h      []float64
-	pinned []int64 // rows of high leverage by term
+	of        *sandwichOf
+	form      *design.QuadraticWork
+	influence *influenceWork // nil: nothing is split
+	h         []float64
+	pinned    []int64 // rows of high leverage by term
 }
 
-// weigh sets s to the weights of rows with the columns x, whose remainders and weights are with.
-func (w *weighing) weigh(s []float64, x []design.Columns, with *mat.Dense) error {
+// leverages are those of n rows with the columns x, but for their weights.
+func (w *weighing) leverages(n int, x []design.Columns) error {
+	w.h = sized(w.h, n)
+	return w.form.Rows(w.h, x) // phi times those of A^-1
+}
+
+// leverage is that of row i, of weight wi.
+func (w *weighing) leverage(i int, wi float64) float64 {
+	return max(wi*(w.of.constant+w.h[i]/w.of.phi), 0)
+}
+
+// weigh sets s to the weights of rows with the columns x, whose residuals and weights are with.
+func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Dense) error {
 	of, root := w.of, math.Sqrt(w.of.unit)
-	w.h = sized(w.h, len(s))
-	if err := w.form.Rows(w.h, x); err != nil { // phi times those of A^-1
+	n, numbers := with.Dims()
+	if err := w.leverages(n, x); err != nil {
 		return err
 	}
-	rows := with.RawMatrix()
-	for i, form := range w.h {
-		row := rows.Data[i*rows.Stride:][:2]
-		r, wi := row[0], row[1]
-		h := max(wi*(of.constant+form/of.phi), 0)
-		left := 1 - h
-		sum := 0.0
-		if left > 1e-9 { // nothing but rounding is left of the others
-			v := wi * r / left * root
-			sum = v * v
+	if w.influence != nil {
+		if err := w.influence.rows(of, n, x, again); err != nil {
+			return err
 		}
+	}
+	rows := with.RawMatrix()
+	for i := range n {
+		row := rows.Data[i*rows.Stride:][:numbers]
+		wi := row[numbers-1]
+		h, least := w.leverage(i, wi), 0.0
 		if h > highLeverage {
-			sum = max(sum, wi*of.phi*of.unit)
+			least = wi * of.phi * of.unit
 			w.pin(x, i)
 		}
-		s[i] = sum
+		left := 1 - h
+		if w.influence == nil {
+			sum := 0.0
+			if left > 1e-9 { // nothing but rounding is left of the others
+				v := wi * row[0] / left * root
+				sum = v * v
+			}
+			s[0][i] = max(sum, least)
+			continue
+		}
+		for _, products := range s {
+			products[i] = 0
+		}
+		each := 1 + len(of.splits)
+		for m := range of.networks {
+			first, own := 0.0, row[m*each:][:each]
+			if left > 1e-9 {
+				first = wi * own[0] / left * root
+			}
+			w.influence.row(of, i, wi, math.Copysign(max(math.Abs(first), math.Sqrt(least)), first), own[1:])
+			y := w.influence.y
+			for b := range y {
+				for a := range b + 1 {
+					s[moments.Pair(a, b)][i] += y[a] * y[b] / float64(of.networks)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pins counts the rows with the columns x that terms pin.
+func (w *weighing) pins(x []design.Columns, n int, weights []float64) error {
+	if err := w.leverages(n, x); err != nil {
+		return err
+	}
+	for i := range n {
+		if w.leverage(i, weight(weights, i)) > highLeverage {
+			w.pin(x, i)
+		}
 	}
 	return nil
 }
@@ -54,7 +106,7 @@ func (w *weighing) pin(columns []design.Columns, i int) {
 		design.CopyRow(x.RawVector().Data[at:at+d], c, i)
 		at += d
 	}
-	x.SubVec(x, mat.NewVecDense(len(s.centre), s.frame.Left()))
+	floats.Sub(x.RawVector().Data, s.frame.Left())
 	var cx mat.VecDense
 	cx.MulVec(s.cov, x)
 	at = 0

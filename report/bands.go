@@ -37,10 +37,10 @@ func bandWords(r *decompose.Result) (name, reading string) {
 	switch {
 	case r.Bands == decompose.NoBands:
 		return "", ""
-	case r.Bands == decompose.RobustBands && r.Clusters > 0:
+	case r.Bands.Robust() && r.Clusters > 0:
 		return "Robust band", inner + fmt.Sprintf(" It allows for a remainder that is a function of the features and for rows of one %s that depend on each other (%s clusters; sandwich estimate, smoothing bias included, ± %s standard errors)."+flat,
 			clip(r.Cluster, 60), count(r.Clusters), num(widthOf(r))) + target + given
-	case r.Bands == decompose.RobustBands:
+	case r.Bands.Robust():
 		return "Robust band", inner + " It allows for a remainder that is a function of the features, as a network's is, whose size differs from row to row (sandwich estimate HC3, smoothing bias included, ± 1.96 standard errors). The rows are taken to be independent." + flat + target + given
 	}
 	return "Projection band", inner + " ± 1.96 standard errors of the projection, which take the remainder for noise of equal variance. It is a function of the features instead, so that they are too small where it is large." + target + given

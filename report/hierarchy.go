@@ -42,6 +42,9 @@ func Hierarchy(d *decompose.Predictor) string {
 			s += fmt.Sprintf(" Of %s, %d of %d combinations of levels occurred; the others have no interaction.", clip(c.Term, 60), c.Observed, c.Possible)
 		}
 	}
+	if h.GivenRows {
+		s += " Their bands are given these rows: they take this split as known and say how sure the functions are that it was made of, not what other rows would split."
+	}
 	return s
 }
 

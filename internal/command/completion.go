@@ -13,7 +13,7 @@ import (
 // flagValues are the values of flags that take one of a few, by the flag's name.
 func flagValues() map[string][]string {
 	return map[string][]string{
-		"bands":         {"robust", "projection", "none"},
+		"bands":         {"robust", "rows", "projection", "none"},
 		"by":            {"hour", "day", "week", "month", "quarter", "year", "label"},
 		"contributions": {"csv", "parquet", "none"},
 		"family":        family.Names(),

@@ -121,7 +121,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
 	f.StringVar(&d.interactions, "interactions", "0", "add the `N` pairs of columns that the remainder depends on most, or auto: those that take at least 0.5 % of the variance; none: do not ask what is left")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
-	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), projection (takes it for noise) or none")
+	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), rows (robust, given how these rows split interactions from their margins), projection (takes the remainder for noise) or none")
 	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
 	f.StringVar(&d.phonam, "phonam", "", "project a neural additive model's deep part on its learned bases with ridges (learned, the default) or on splines of their features (spline); --method pho: on the bases without ridges")

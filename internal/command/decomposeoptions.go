@@ -79,13 +79,13 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--method %q: it is pho or phogam", d.method)
 	}
 	switch o.Bands {
-	case "", decompose.RobustBands:
+	case "", decompose.RobustBands, decompose.RowsBands:
 	case decompose.ProjectionBands, decompose.NoBands:
 		if d.cluster != "" {
-			fault("--cluster %q is for --bands robust, not for --bands %s", d.cluster, d.bands)
+			fault("--cluster %q is for --bands robust or rows, not for --bands %s", d.cluster, d.bands)
 		}
 	default:
-		fault("--bands %q: it is robust, projection or none", d.bands)
+		fault("--bands %q: it is robust, rows, projection or none", d.bands)
 	}
 	if !slices.Contains([]string{"csv", "parquet", noContributions}, d.contributions) {
 		fault("--contributions %q: it is csv, parquet or none", d.contributions)

@@ -124,7 +124,7 @@ func TestInteractionsOfClasses(t *testing.T) {
 	for _, n := range []string{"auto", "1", "3"} {
 		out := filepath.Join(dir, n)
 		said := done(t, "decompose", "--model", zoo("keras/classes"), "--data", data, "--out", out, "--input", kerasInput(t)+"=a,b,c,d", "--response", "number", "--interactions", n).err
-		if strings.Count(said, "copy the formula") != 1 || strings.Contains(said, "of its own") || !strings.Contains(said, "added for what was left: ti(") {
+		if strings.Count(said, "copy the formula") != 1 || strings.Contains(said, "smoothing parameters of its own") || !strings.Contains(said, "added for what was left: ti(") {
 			t.Errorf("--interactions %s:\n%s", n, said)
 		}
 		var of [][]string

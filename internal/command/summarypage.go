@@ -246,6 +246,8 @@ func (p *page) errorWords() string {
 		return "none was asked for (--bands)."
 	case p.r.Networks != nil:
 		return "of other rows, given a network, and between the networks. No p-values: a network is no null hypothesis."
+	case p.r.Bands == decompose.RowsBands:
+		return "how far other rows of the same kind would move it, given this network and how these rows split interactions from their margins (robust). No p-values: what is tested in a regression is the response, and here is the network."
 	case p.r.Bands == decompose.RobustBands:
 		return "how far other rows of the same kind would move it, given this network (robust). No p-values: what is tested in a regression is the response, and here is the network."
 	}

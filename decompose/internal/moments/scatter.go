@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/internal/base/kernel"
 	"github.com/pho-go/pho/internal/base/linalg"
 )
@@ -18,7 +19,83 @@ type Frame struct {
 	Dims  []int
 	Dense []bool // by basis
 	Point []float64
+	// Again are bases, increasing, whose columns a row has once more for each of its further
+	// factors: with x its columns and f_0, f_1, ... its factors it is v = [f_0 x, f_1 x_Again[0], ...].
+	Again [][]int
+	About []float64 // the point that those columns are about
 }
+
+// Copy is a run of columns that rows have once more.
+type Copy struct {
+	Factor int   // from 1 on
+	Joined int   // of which joined basis,
+	Lo, Hi int   // which of its columns
+	At     []int // their places among all columns
+}
+
+// Copies are those of Again, by factor, then place.
+func (f *Frame) Copies() (out []Copy) {
+	all, fused, of := f.joined()
+	off, start := all.offsets(), fused.offsets()
+	for i, bases := range f.Again {
+		for _, a := range bases {
+			next := Copy{Factor: i + 1, Joined: of[a], Lo: off[a] - start[of[a]], Hi: off[a+1] - start[of[a]]}
+			if n := len(out); n > 0 && out[n-1].Factor == i+1 && out[n-1].Joined == of[a] && out[n-1].Hi == next.Lo {
+				out[n-1].Hi = next.Hi
+				continue
+			}
+			out = append(out, next)
+		}
+	}
+	for i := range out {
+		for l := out[i].Lo; l < out[i].Hi; l++ {
+			out[i].At = append(out[i].At, start[out[i].Joined]+l)
+		}
+	}
+	return out
+}
+
+// Of are the copy's columns among those of the joined bases, x.
+func (c *Copy) Of(x []design.Columns) design.Columns {
+	if d, ok := x[c.Joined].(design.Dense); ok {
+		if n, all := d.Dims(); c.Hi-c.Lo < all {
+			return design.Dense{Dense: d.Slice(0, n, c.Lo, c.Hi).(*mat.Dense)}
+		}
+	}
+	return x[c.Joined]
+}
+
+// Shape says which numbers a Scatter has.
+type Shape struct {
+	Joined []int    `json:"joined"`
+	Copies [][2]int `json:"copies,omitempty"` // factor and columns
+}
+
+// Shape is that of sums about f.
+func (f *Frame) Shape() Shape {
+	s := Shape{Joined: f.Joined()}
+	for _, c := range f.Copies() {
+		s.Copies = append(s.Copies, [2]int{c.Factor, len(c.At)})
+	}
+	return s
+}
+
+// Like tells whether two shapes are the same.
+func (s Shape) Like(o Shape) bool {
+	return slices.Equal(s.Joined, o.Joined) && slices.Equal(s.Copies, o.Copies)
+}
+
+// factors is the number of a row's factors.
+func (s Shape) factors() int {
+	n := 1
+	for _, c := range s.Copies {
+		n = max(n, c[0]+1)
+	}
+	return n
+}
+
+// Pair is the place of f_a f_b, a <= b, among the products of a row's factors.
+func Pair(a, b int) int { return b*(b+1)/2 + a }
 
 // joined are the columns of bases that are summed together: dense neighbours.
 func (f *Frame) joined() (all, fused Layout, of []int) {
@@ -43,9 +120,12 @@ func (f *Frame) Joined() (dims []int) {
 }
 
 // Left is what is left of the point where the columns are summed about: 0 of those that are stored densely.
-func (f *Frame) Left() []float64 {
-	out := make([]float64, len(f.Point))
-	kernel.Sub(out, f.Point, f.from())
+func (f *Frame) Left() []float64 { return f.LeftOf(f.Point) }
+
+// LeftOf is Left of another point.
+func (f *Frame) LeftOf(point []float64) []float64 {
+	out := make([]float64, len(point))
+	kernel.Sub(out, point, f.from())
 	return out
 }
 
@@ -64,23 +144,49 @@ func (f *Frame) from() []float64 {
 // Scatter is the sum over rows of s x x', s x and s, s being a weight of each row and x its
 // columns about a point that is known beforehand (Frame). So sums are added as they are, and what no
 // row has takes no room: of a basis with itself a band is held that is as wide as rows have entries.
+//
+// With further factors of rows it is the sum of v v' (Frame.Again), s being f_0^2: besides, of f_a f_b, of
+// f_a v, and of the columns that come again with all columns.
 type Scatter struct {
 	total float64
 	sum   []float64
 	own   []band   // of joined bases with themselves
 	cross []oblong // of joined bases a < b, by a, then b
+
+	shape  Shape
+	totals []float64 // of f_a f_b, by Pair
+	sums   []float64 // of v f_a, by column and factor
+	again  []oblong  // of joined bases, and of copies up to it, with a copy: by copy
 }
 
 // NewScatter is that of no rows.
 func (f *Frame) NewScatter() *Scatter {
-	_, fused, _ := f.joined()
-	s := &Scatter{sum: make([]float64, fused.Columns())}
-	for a, basis := range fused.Bases {
-		s.own = append(s.own, band{n: basis.Dim})
-		for _, other := range fused.Bases[a+1:] {
-			s.cross = append(s.cross, oblong{rows: basis.Dim, cols: other.Dim})
+	return f.Shape().empty()
+}
+
+func (shape Shape) empty() *Scatter {
+	p := 0
+	for _, d := range shape.Joined {
+		p += d
+	}
+	s := &Scatter{sum: make([]float64, p), shape: shape}
+	for a, d := range shape.Joined {
+		s.own = append(s.own, band{n: d})
+		for _, other := range shape.Joined[a+1:] {
+			s.cross = append(s.cross, oblong{rows: d, cols: other})
 		}
 	}
+	if len(shape.Copies) == 0 {
+		return s
+	}
+	for k, c := range shape.Copies {
+		for _, d := range shape.upTo(k) {
+			s.again = append(s.again, oblong{rows: d, cols: c[1]})
+		}
+		p += c[1]
+	}
+	n := shape.factors()
+	s.totals, s.sums = make([]float64, Pair(0, n)), make([]float64, p*n)
 	return s
 }
 
@@ -210,6 +316,11 @@ func (s *Scatter) Clear() {
 	for i := range s.cross {
 		clear(s.cross[i].data)
 	}
+	clear(s.totals)
+	clear(s.sums)
+	for i := range s.again {
+		clear(s.again[i].data)
+	}
 }
 
 // Add adds those of other rows, of the same frame. next is as good as it was.
@@ -226,22 +337,82 @@ func (s *Scatter) Add(next *Scatter) error {
 		kernel.Add(to.data, to.data, from.data)
 	}
 	for i := range s.cross {
-		to, from := &s.cross[i], &next.cross[i]
-		if from.data == nil {
-			continue
-		}
-		if to.data != nil {
-			from.turn(to.turned)
-		}
-		sums := to.general(from.turned).Data
-		kernel.Add(sums, sums, from.data)
+		s.cross[i].add(&next.cross[i])
+	}
+	kernel.Add(s.totals, s.totals, next.totals)
+	kernel.Add(s.sums, s.sums, next.sums)
+	for i := range s.again {
+		s.again[i].add(&next.again[i])
 	}
 	return nil
 }
 
+// add adds from, which may be turned.
+func (r *oblong) add(from *oblong) {
+	if from.data == nil {
+		return
+	}
+	if r.data != nil {
+		from.turn(r.turned)
+	}
+	sums := r.general(from.turned).Data
+	kernel.Add(sums, sums, from.data)
+}
+
 // Like tells whether s and o are of the same columns.
-func (s *Scatter) Like(o *Scatter) bool {
-	return o != nil && slices.EqualFunc(s.own, o.own, func(a, b band) bool { return a.n == b.n })
+func (s *Scatter) Like(o *Scatter) bool { return o != nil && s.shape.Like(o.shape) }
+
+// Again are the sums that further factors add, all times unit: with u the copies' columns about
+// Frame.About, times their factors, and x the columns about Frame.Point, the sums of f_0 x u', of u u'
+// and of f_0 u. As in About, with c what is left of a point,
+//
+//	sum f_a f_b (x - c)(z - d)' = sum f_a f_b x z' - (sum f_a f_b x) d' - c (sum f_a f_b z)' + c d' sum f_a f_b
+func (s *Scatter) Again(f *Frame, unit float64) (xu *mat.Dense, uu *mat.SymDense, u []float64) {
+	p, copies := len(s.sum), f.Copies()
+	left, about, factor := f.Left(), f.LeftOf(f.About), make([]int, p)
+	for _, c := range copies {
+		for _, a := range c.At {
+			left, factor = append(left, about[a]), append(factor, c.Factor)
+		}
+	}
+	m, n := len(left)-p, s.shape.factors()
+	all := mat.NewDense(p+m, m, nil) // products with copies; those among these the upper triangle
+	i, to := 0, 0
+	for k, c := range copies {
+		at := 0
+		for _, d := range s.shape.upTo(k) {
+			s.again[i].addTo(all.RawMatrix().Data[at*m+to:], m, 1)
+			at, i = at+d, i+1
+		}
+		to += len(c.At)
+	}
+	for a := range p + m {
+		for b := range m {
+			if a-p > b {
+				continue
+			}
+			fa, fb := factor[a], factor[p+b]
+			v := all.At(a, b) - s.sums[a*n+fb]*left[p+b] - left[a]*s.sums[(p+b)*n+fa] + left[a]*left[p+b]*s.totals[Pair(min(fa, fb), max(fa, fb))]
+			all.Set(a, b, unit*v)
+		}
+	}
+	uu, u = mat.NewSymDense(m, nil), make([]float64, m)
+	for a := range m {
+		u[a] = unit * (s.sums[(p+a)*n] - left[p+a]*s.totals[Pair(0, factor[p+a])])
+		for b := a; b < m; b++ {
+			uu.SetSym(a, b, all.At(p+a, b))
+		}
+	}
+	return all.Slice(0, p, 0, m).(*mat.Dense), uu, u
+}
+
+// upTo are the columns of what has products with copy k: joined bases, and copies up to it.
+func (s Shape) upTo(k int) []int {
+	out := slices.Clone(s.Joined)
+	for _, c := range s.Copies[:k+1] {
+		out = append(out, c[1])
+	}
+	return out
 }
 
 // About is what the sums are about the frame's point, times unit: of s x x', s x, and s. With c what is left

@@ -100,8 +100,8 @@ func (s *scattered) rows(n int, spread bool) ([]design.Columns, *mat.Dense) {
 	return x, with
 }
 
-func plain(s []float64, _ []design.Columns, with *mat.Dense) error {
-	mat.Col(s, 0, with)
+func plain(s [][]float64, _, _ []design.Columns, with *mat.Dense) error {
+	mat.Col(s[0], 0, with)
 	return nil
 }
 
@@ -151,12 +151,12 @@ func TestScatter(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw := sums.AppendTo(nil)
-		again, err := ReadScatter(raw, s.frame.Joined())
+		again, err := ReadScatter(raw, s.frame.Shape())
 		if err != nil || !bytes.Equal(again.AppendTo(nil), raw) {
 			t.Fatalf("sums are read as others: %v", err)
 		}
 		for _, cut := range []int{0, 7, len(raw) / 2, len(raw) - 1} {
-			if _, err := ReadScatter(raw[:cut], s.frame.Joined()); err == nil {
+			if _, err := ReadScatter(raw[:cut], s.frame.Shape()); err == nil {
 				t.Errorf("%d of %d bytes are sums", cut, len(raw))
 			}
 		}
@@ -214,5 +214,104 @@ func TestScatterTakesLittleRoom(t *testing.T) {
 	}
 	if n := len(sums.AppendTo(nil)); n > 8*(5000*5+5003+100) {
 		t.Errorf("%d bytes", n)
+	}
+}
+
+// TestScatterAgain compares the sums of columns that rows have once more, by factors of both signs, with those of
+// rows one by one: dense ones, of which neighbours are one run, and others; sums that were written are read as they are.
+func TestScatterAgain(t *testing.T) {
+	s := newScattered()
+	f := s.frame
+	f.Again = [][]int{{0, 1, 2, 3}, {1, 5, 7}}
+	for range f.Point {
+		f.About = append(f.About, s.random.NormFloat64())
+	}
+	factors := func(c float64) []float64 { return []float64{c, math.Sin(9 * c), math.Cos(5*c) - 0.3} }
+	chunk := NewScatterChunk(f, 1, func(dst [][]float64, _, _ []design.Columns, with *mat.Dense) error {
+		for i := range dst[0] {
+			v := factors(with.At(i, 0))
+			for b := range v {
+				for a := range b + 1 {
+					dst[Pair(a, b)][i] = v[a] * v[b]
+				}
+			}
+		}
+		return nil
+	})
+	starts := []int{0}
+	for _, d := range f.Dims {
+		starts = append(starts, starts[len(starts)-1]+d)
+	}
+	p := len(f.Point)
+	var at, of []int // the copies' columns, and their factors
+	for i, bases := range f.Again {
+		for _, b := range bases {
+			for l := starts[b]; l < starts[b+1]; l++ {
+				at, of = append(at, l), append(of, i+1)
+			}
+		}
+	}
+	m := len(at)
+	wantXU, wantUU, wantU, size := mat.NewDense(p, m, nil), mat.NewDense(m, m, nil), make([]float64, m), 0.0
+	var total *Scatter
+	for _, n := range []int{300, 900, 1} {
+		x, with := s.rows(n, false)
+		if err := chunk.Add(x, with); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			v, row := factors(with.At(i, 0)), make([]float64, p)
+			for b, c := range x {
+				design.CopyRow(row[starts[b]:starts[b+1]], c, i)
+			}
+			u := make([]float64, m)
+			for k, l := range at {
+				u[k] = v[of[k]] * (row[l] - f.About[l])
+				wantU[k] += v[0] * u[k]
+			}
+			size += v[0] * v[0]
+			for k, a := range u {
+				for l := range p {
+					wantXU.Set(l, k, wantXU.At(l, k)+v[0]*(row[l]-f.Point[l])*a)
+				}
+				for l, b := range u {
+					wantUU.Set(k, l, wantUU.At(k, l)+a*b)
+				}
+			}
+		}
+		sums, err := chunk.Take(f.NewScatter())
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := sums.AppendTo(nil)
+		again, err := ReadScatter(raw, f.Shape())
+		if err != nil || !bytes.Equal(again.AppendTo(nil), raw) {
+			t.Fatalf("sums are read as others: %v", err)
+		}
+		if _, err := ReadScatter(raw[:len(raw)-9], f.Shape()); err == nil {
+			t.Error("sums that are cut short are sums")
+		}
+		if total == nil {
+			total = again
+		} else if err := total.Add(again); err != nil {
+			t.Fatal(err)
+		}
+	}
+	xu, uu, u := total.Again(f, 0.5)
+	tolerance := 1e-13 * size * 100 // of sums of so many summands of both signs
+	for k := range m {
+		if math.Abs(u[k]-0.5*wantU[k]) > tolerance {
+			t.Errorf("sum %d is %v, want %v", k, u[k], wantU[k]/2)
+		}
+		for l := range p {
+			if got, want := xu.At(l, k), 0.5*wantXU.At(l, k); math.Abs(got-want) > tolerance {
+				t.Fatalf("product %d, copy %d is %v, want %v", l, k, got, want)
+			}
+		}
+		for l := range m {
+			if got, want := uu.At(l, k), 0.5*wantUU.At(l, k); math.Abs(got-want) > tolerance {
+				t.Fatalf("products of copies %d, %d are %v, want %v", l, k, got, want)
+			}
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package moments
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -9,8 +11,9 @@ import (
 )
 
 // Weigh sets s to the weights of rows whose joined columns are x, those that are stored densely about the
-// frame's point; with are the numbers that were added with the rows.
-type Weigh func(s []float64, x []design.Columns, with *mat.Dense) error
+// frame's point: s[0], and with further factors of rows all their products, s[Pair(a, b)] = f_a f_b. again are the
+// columns of the frame's copies, with the numbers that were added with the rows.
+type Weigh func(s [][]float64, x, again []design.Columns, with *mat.Dense) error
 
 // ScatterChunk accumulates a Scatter of consecutive rows, whose weights are asked for when many are
 // gathered: what is arranged for the weights serves the products too. It is meant for one goroutine.
@@ -24,10 +27,14 @@ type ScatterChunk struct {
 	from  []float64
 	dense []bool // by joined basis
 
+	copies []Copy
+
 	started bool
 	panel   panel
 	out     *Scatter
-	s       []float64
+	s       [][]float64
+	again   []design.Columns
+	factors mat.Dense // products of the rows' factors with one of them
 	work    design.Work
 	to      []*mat.Dense
 	with    []design.Dense
@@ -35,7 +42,7 @@ type ScatterChunk struct {
 
 // NewScatterChunk is an empty chunk, of rows that come with so many numbers.
 func NewScatterChunk(f *Frame, numbers int, weigh Weigh) *ScatterChunk {
-	c := &ScatterChunk{frame: f, weigh: weigh, from: f.from()}
+	c := &ScatterChunk{frame: f, weigh: weigh, from: f.from(), copies: f.Copies()}
 	c.all, c.fused, c.of = f.joined()
 	c.off = c.all.offsets()
 	c.all.Responses, c.fused.Responses = numbers, numbers
@@ -52,7 +59,10 @@ func (c *ScatterChunk) start(x []design.Columns) {
 	limit := panelLimit(x, c.all)
 	if c.panel.limit != limit {
 		c.panel = newPanel(c.fused, c.of, c.off, limit)
-		c.s = make([]float64, limit)
+		c.s = nil
+		for range Pair(0, c.frame.Shape().factors()) {
+			c.s = append(c.s, make([]float64, limit))
+		}
 	}
 	c.panel.reset()
 	for u, dense := range c.dense {
@@ -122,16 +132,70 @@ func (c *ScatterChunk) flush() error {
 			}
 		}
 	}
-	s := c.s[:p.n]
+	s := make([][]float64, len(c.s))
+	for i := range s {
+		s[i] = c.s[i][:p.n]
+	}
+	c.again = c.again[:0]
+	for i := range c.copies {
+		c.again = append(c.again, c.copies[i].Of(x))
+	}
 	n, numbers := with.Dims()
-	if err := c.weigh(s, x, with.Slice(0, n, 0, numbers-1).(*mat.Dense)); err != nil {
+	if err := c.weigh(s, x, c.again, with.Slice(0, n, 0, numbers-1).(*mat.Dense)); err != nil {
 		return err
 	}
-	c.out.total += kernel.Dot(s, p.w[:p.n]) // which are 1
-	if err := c.products(x, s, design.Dense{Dense: ones}); err != nil {
+	c.out.total += kernel.Dot(s[0], p.w[:p.n]) // which are 1
+	if err := c.products(x, s[0], design.Dense{Dense: ones}); err != nil {
 		return err
+	}
+	if len(c.copies) > 0 {
+		if err := c.further(x, s); err != nil {
+			return err
+		}
 	}
 	p.n = 0
+	return nil
+}
+
+// further adds the sums that the copies of columns x have, s being the products of the rows' factors.
+func (c *ScatterChunk) further(x []design.Columns, s [][]float64) error {
+	for i, v := range s {
+		c.out.totals[i] += kernel.Dot(v, c.panel.w[:c.panel.n])
+	}
+	c.factors.Reset()
+	c.factors.ReuseAs(c.panel.n, c.frame.Shape().factors())
+	columns, factor := slices.Concat(x, c.again), make([]int, len(x))
+	for _, copied := range c.copies {
+		factor = append(factor, copied.Factor)
+	}
+	pair := func(a, b int) []float64 { return s[Pair(min(a, b), max(a, b))] }
+	at, n := 0, c.frame.Shape().factors()
+	for i, x := range columns {
+		_, d := x.Dims()
+		if i == 0 || factor[i] != factor[i-1] {
+			for a := range n {
+				c.factors.SetCol(a, pair(a, factor[i]))
+			}
+		}
+		if err := c.work.AddCross(mat.NewDense(d, n, c.out.sums[at*n:(at+d)*n]), x, design.Dense{Dense: &c.factors}, nil); err != nil {
+			return err
+		}
+		at += d
+	}
+	next := 0
+	for k, b := range c.again {
+		for i, a := range columns[:len(x)+k+1] {
+			w := pair(factor[i], c.copies[k].Factor)
+			first, second, turned := a, b, design.Swapped(a, b)
+			if turned {
+				first, second = b, a
+			}
+			if err := c.work.AddCross(matrix(c.out.again[next].general(turned)), first, second, w); err != nil {
+				return err
+			}
+			next++
+		}
+	}
 	return nil
 }
 

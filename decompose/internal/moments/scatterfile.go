@@ -16,12 +16,20 @@ func (s *Scatter) AppendTo(b []byte) []byte {
 		b = wire.AppendBool(b, r.data != nil)
 		b = wire.AppendNumbers(b, r.data)
 	}
+	b = wire.AppendNumbers(wire.AppendNumbers(b, s.totals), s.sums)
+	for i := range s.again {
+		r := &s.again[i]
+		r.turn(false)
+		b = wire.AppendBool(b, r.data != nil)
+		b = wire.AppendNumbers(b, r.data)
+	}
 	return b
 }
 
-// ReadScatter reads what AppendTo wrote of sums of columns that are summed together (Frame.Joined).
-func ReadScatter(raw []byte, joined []int) (*Scatter, error) {
-	r, s := wire.NewReader(raw), &Scatter{}
+// ReadScatter reads what AppendTo wrote of sums of a shape (Frame.Shape).
+func ReadScatter(raw []byte, shape Shape) (*Scatter, error) {
+	r, s := wire.NewReader(raw), &Scatter{shape: shape}
+	joined := shape.Joined
 	numbers := func(n int) []float64 {
 		if n > r.Left()/8 {
 			r.Fail("%d numbers are cut short", n)
@@ -66,6 +74,32 @@ func ReadScatter(raw []byte, joined []int) (*Scatter, error) {
 				c.data = numbers(rows * cols)
 			}
 			s.cross = append(s.cross, c)
+		}
+	}
+	if len(shape.Copies) == 0 {
+		return s, r.Done()
+	}
+	for _, c := range shape.Copies {
+		if c[0] < 1 || c[0] > len(shape.Copies) || c[1] < 1 || c[1] > r.Left()/8 {
+			r.Fail("%d columns of factor %d", c[1], c[0])
+			return nil, r.Err()
+		}
+		p += c[1]
+	}
+	n := shape.factors()
+	s.totals = numbers(Pair(0, n))
+	if n > r.Left()/8/p {
+		r.Fail("%d factors", n)
+		return nil, r.Err()
+	}
+	s.sums = numbers(p * n)
+	for k, copied := range shape.Copies {
+		for _, rows := range shape.upTo(k) {
+			c := oblong{rows: rows, cols: copied[1]}
+			if r.Bool() {
+				c.data = numbers(rows * copied[1])
+			}
+			s.again = append(s.again, c)
 		}
 	}
 	return s, r.Done()

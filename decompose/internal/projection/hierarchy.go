@@ -338,6 +338,53 @@ func (h *Hierarchy) CellMeans(j int) *mat.Dense {
 	return out
 }
 
+// Order are the blocks that have something to give away, of the most variables first.
+func (h *Hierarchy) Order() (blocks []int) {
+	for _, j := range h.order {
+		if h.spaces[j].half != nil {
+			blocks = append(blocks, j)
+		}
+	}
+	return blocks
+}
+
+// Margins are block j's.
+func (h *Hierarchy) Margins(j int) []int { return h.margins[j] }
+
+// Inverse is the pseudoinverse of the products of the columns of block j's margins, by SumW.
+func (h *Hierarchy) Inverse(j int) *mat.SymDense {
+	out := mat.NewSymDense(len(h.spaces[j].at), nil)
+	out.SymOuterK(1, h.spaces[j].half)
+	return out
+}
+
+// Giving is what becomes of functions, one for each column of block j's margins, if j gives them away: j has lost them,
+// and its margins have them and share them out among theirs.
+func (h *Hierarchy) Giving(j int) *Split {
+	at := h.spaces[j].at
+	own, given := mat.NewDense(h.start[len(h.start)-1], len(at), nil), make([]*mat.Dense, len(h.margins))
+	given[j] = mat.NewDense(len(at), len(at), nil)
+	for i, a := range at {
+		own.Set(a, i, 1)
+		given[j].Set(i, i, 1)
+	}
+	return h.purify(own, given)
+}
+
+// Term are the coefficients of block j of a split of r functions, in all q raw columns (q x r).
+func (h *Hierarchy) Term(s *Split, j int) *mat.Dense {
+	_, r := s.Own.Dims()
+	out := mat.NewDense(h.start[len(h.start)-1], r, nil)
+	for _, p := range h.blockParts(s, j) {
+		for i, a := range p.at {
+			for l := range r {
+				out.Set(a, l, p.coef.At(i, l))
+			}
+		}
+	}
+	return out
+}
+
 // MarginColumns are the raw columns of block j's margins, in the order of what it gives.
 func (h *Hierarchy) MarginColumns(j int) []int {
 	if h.spaces[j] == nil {

@@ -61,7 +61,7 @@ func (q *Request) parse() ([]*basis.Formula, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := basis.Parse(own, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response, Event: o.Event})
+		f, err := basis.Parse(own, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Centred: o.Terms != decompose.Fitted, Response: o.Response, Event: o.Event})
 		if err != nil {
 			return nil, optionError("formula", err)
 		}

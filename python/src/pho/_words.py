@@ -6,7 +6,7 @@ import re
 from typing import Mapping
 
 _NAMES = {"data": "rows", "input": "inputs", "formula": "formula"}
-_CHOICES = "drop|keep|error|auto|none|cv|robust|projection|hierarchical|fitted|total|gram|qr|csv|parquet"
+_CHOICES = "drop|keep|error|auto|none|cv|robust|rows|projection|hierarchical|fitted|total|gram|qr|csv|parquet"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 # A quoted value, a known choice, what a colon follows, a binding, a column to be a factor, a
 # placeholder, a number.
