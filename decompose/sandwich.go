@@ -177,7 +177,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 			robust = s.covariance(total, d.fit.bias)
 		}
 		if err := finiteSym(robust.cov); err != nil {
-			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)
+			return fmt.Errorf("decompose: predictor %q: robust bands: %w: numbers are too large or too small to be squared; weights count by their ratios, so multiply them all by one number that makes them about 1; projection bands square no weights", d.Name, err)
 		}
 		if !d.hasIntercept() {
 			robust.byMeans(d.mean)
