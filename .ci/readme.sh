@@ -15,7 +15,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 git clone -q "$root" "$dir/pho"
 cd "$dir/pho"
-make -n test | grep -qE ' test -vet=off -short \./\.\.\.$' || { echo "readme: make test does not run the tests of the main module"; exit 1; }
+grep -qE ' test -vet=off -short \./\.\.\.$' <<<"$(make -n test)" || { echo "readme: make test does not run the tests of the main module"; exit 1; }
 bash -ec "${commands[1]}" >"$dir/said" || { cat "$dir/said"; echo "readme: FAILED: ${commands[1]}"; exit 1; }
 [ -s pho-demo/nam/report.html ] || { echo "readme: ${commands[1]} left no pho-demo/nam/report.html"; exit 1; }
 echo "readme: ${commands[1]}: ran in a fresh clone"
