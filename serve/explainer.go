@@ -95,13 +95,16 @@ func Open(dir string, o *Options) (*Explainer, error) {
 }
 
 // readsText tells whether the column held text when the network was decomposed: it is among texts,
-// or a factor that nobody said was one.
+// or a factor that nobody said was one and that the network does not take as a number.
 func (e *Explainer) readsText(column string, texts []string) bool {
 	if slices.Contains(e.opened.Factors, column) {
 		return false
 	}
 	if slices.Contains(texts, column) {
 		return true
+	}
+	if slices.Contains(e.network.Columns(), column) {
+		return false
 	}
 	for _, p := range e.result.Predictors {
 		for _, t := range p.Terms {

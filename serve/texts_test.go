@@ -78,3 +78,40 @@ func TestNumbersForText(t *testing.T) {
 		t.Errorf("2^53: %v", err)
 	}
 }
+
+// A number that the network reads is no text, though "." chose a factor of it.
+func TestFactorOfNumbersIsNoText(t *testing.T) {
+	x, _, _ := columns()
+	table := data.NewTable(n)
+	for j := range x {
+		own := slices.Clone(x[j])
+		if j == 1 {
+			for i := range own {
+				own[i] = float64(i % 3)
+			}
+		}
+		if err := table.AddNumeric("x"+strconv.Itoa(j), own); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := pho.Decompose(t.Context(), "../internal/command/demo/ssn.onnx", table, &pho.Options{Formula: "~ .",
+		Inputs: map[string][]string{"x": {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	factor := false
+	for _, term := range d.Result.Predictors[0].Terms {
+		factor = factor || term.Name == "factor(x1)"
+	}
+	dir := filepath.Join(t.TempDir(), "result")
+	if err := d.Write(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	e, err := serve.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !factor || !slices.Contains(e.Columns(), serve.Column{Name: "x1"}) {
+		t.Errorf("factor(x1) is there: %t; columns %+v", factor, e.Columns())
+	}
+}
