@@ -125,6 +125,7 @@ func (d *discovery) findPredictors() error {
 	if len(d.found) == 1 {
 		d.found[0].name = "eta"
 	}
+	d.nameByClass()
 	d.distinctNames()
 	for _, p := range d.found {
 		d.all = d.dep.sets.union(d.all, d.set(p.eta))
