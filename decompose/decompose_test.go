@@ -513,7 +513,7 @@ func TestChecksAreSeenToFail(t *testing.T) {
 		m := newFake(1).withTap()
 		m.corruptTap = true
 		_, err := decompose.Decompose(ctx, m, tab, nil)
-		if err == nil || !strings.Contains(err.Error(), "miss the network's own output") {
+		if err == nil || !strings.Contains(err.Error(), "miss the model's own output") {
 			t.Errorf("reconstruction did not notice a corrupt tap: %v", err)
 		}
 		if err := decomposetest.Model(m, b, 1e-9); err == nil {
@@ -551,7 +551,7 @@ func TestChecksAreSeenToFail(t *testing.T) {
 		r, _ := run(t, m, tab, decompose.Options{})
 		r.Predictors[0].Terms[1].Center += 0.01
 		err := decompose.Explain(ctx, m, tab, r, nil)
-		if err == nil || !strings.Contains(err.Error(), "miss the network's own output") {
+		if err == nil || !strings.Contains(err.Error(), "miss the model's own output") {
 			t.Errorf("reconstruction did not notice a corrupt centre: %v", err)
 		}
 	})

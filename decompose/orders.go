@@ -82,7 +82,7 @@ func (s *solver) orders(ctx context.Context) error {
 	}
 	s.out.OrdersRemainder = &rest
 	if coarse := coarseMains(s.d.blocks); len(coarse) > 0 {
-		s.warn("orders: of %s the network's own %s one function each: main effects of other terms that are no multiples of it count as interactions; add s() of these columns by a formula to have them among the main effects",
+		s.warn("orders: of %s the model's own %s one function each: main effects of other terms that are no multiples of it count as interactions; add s() of these columns by a formula to have them among the main effects",
 			listed(coarse), map[bool]string{true: "term has", false: "terms have"}[len(coarse) == 1])
 	}
 	return nil

@@ -85,9 +85,9 @@ func (r Rule) words() string {
 	case ByHierarchy:
 		return "is hierarchical: an interaction is orthogonal to its margins over these rows"
 	case ByOwnBases:
-		return "is hierarchical as far as the network's bases go, else the network's own"
+		return "is hierarchical as far as the model's bases go, else the model's own"
 	case ByNetwork:
-		return "is the network's own: either can hold what the other does"
+		return "is the model's own: either can hold what the other does"
 	case ByMargins:
 		return "is that of margins centred one by one, not orthogonal to them over these rows"
 	case ByFewer:
@@ -157,7 +157,7 @@ func (l labelling) words(r Reason) string {
 	case ReasonSplit:
 		return fmt.Sprintf("its split with %s %s", listed(with), r.Rule.words())
 	case ReasonAsNetwork:
-		return "it is as the network has it: what the deep part holds of it was not moved"
+		return "it is as the model has it: what the deep part holds of it was not moved"
 	}
 	return r.Text
 }

@@ -184,7 +184,7 @@ func (s *rowSums) finish(r *Result, o *Options) error {
 			relative /= s.largest[k]
 		}
 		if !(relative <= tolerance) {
-			return fmt.Errorf("decompose: predictor %q, data row %d: the parts miss the network's own output by %.3g of its largest value (tolerance %.3g): %s",
+			return fmt.Errorf("decompose: predictor %q, data row %d: the parts miss the model's own output by %.3g of its largest value (tolerance %.3g): %s",
 				d.Name, s.missAt[k]+1, relative, tolerance, d.whyMissed(s.miss[k]))
 		}
 		d.ReconstructionError = &relative

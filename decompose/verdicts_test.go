@@ -347,7 +347,7 @@ func structuredNetworks() []*problem {
 			want: map[string]decompose.Verdict{"f(x0)": convention, "f(x1)": convention, "f(x0,x1)": convention}},
 		{name: "kept beside a deep part", rows: rows, model: kept, moving: []string{"f(x0)", "f(x1)"},
 			want: map[string]decompose.Verdict{"f(x0)": convention, "f(x1)": convention},
-			why:  map[string]string{"f(x0)": "as the network has it"}},
+			why:  map[string]string{"f(x0)": "as the model has it"}},
 		{name: "kept, nothing deep", rows: rows, model: keptAlone, skip: respelling},
 		{name: "kept beside splines", rows: rows, model: kept, formula: "~ s(x0) + s(x1)", moving: []string{"f(x0)", "f(x1)", "s(x0)", "s(x1)"},
 			want: map[string]decompose.Verdict{"f(x0)": sum, "f(x1)": sum, "s(x0)": sum, "s(x1)": sum},

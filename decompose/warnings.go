@@ -20,7 +20,7 @@ func (s *solver) warnRows() {
 	}
 	switch {
 	case s.columns.ConstantZeta() && p.VarianceBefore.Structured > 0:
-		s.warn("the deep part is constant: the network is additive already, and nothing but a constant moves")
+		s.warn("the deep part is constant: the model is additive already, and nothing but a constant moves")
 	case s.columns.ConstantZeta():
 		s.warn("the predictor is constant on these rows")
 	}

@@ -111,7 +111,7 @@ func Parse(name string, heads []string) (Family, error) {
 		return nil, notHeld(name, shaped, given)
 	}
 	if k != f.Predictors() {
-		return nil, fmt.Errorf("family %s takes %s, but the network has %d predictors", name, takes, k)
+		return nil, fmt.Errorf("family %s takes %s, but the model has %d predictors", name, takes, k)
 	}
 	for i, h := range heads {
 		same := h
@@ -119,7 +119,7 @@ func Parse(name string, heads []string) (Family, error) {
 			same = l.Head() // its numbers as we write them
 		}
 		if fits := fitting(f, i); !slices.Contains(fits, same) {
-			return nil, fmt.Errorf("family %s: predictor %d of the network ends in %q, which is not the inverse of the family's link: want %s", name, i+1, h, describe(fits))
+			return nil, fmt.Errorf("family %s: predictor %d of the model ends in %q, which is not the inverse of the family's link: want %s", name, i+1, h, describe(fits))
 		}
 	}
 	return f, nil
@@ -177,9 +177,9 @@ func categorical(heads []string, given []argument) (Family, error) {
 		i := slices.IndexFunc(heads, func(h string) bool { return h != "" })
 		switch {
 		case len(heads) < 2:
-			return nil, fmt.Errorf("family categorical: with the link identity it takes the probabilities of two classes or more, but the network has %d predictors", len(heads))
+			return nil, fmt.Errorf("family categorical: with the link identity it takes the probabilities of two classes or more, but the model has %d predictors", len(heads))
 		case i >= 0:
-			return nil, fmt.Errorf("family categorical: predictor %d of the network ends in %q, and with the link identity the predictors are the probabilities of the classes", i+1, heads[i])
+			return nil, fmt.Errorf("family categorical: predictor %d of the model ends in %q, and with the link identity the predictors are the probabilities of the classes", i+1, heads[i])
 		}
 		return CategoricalProbabilities(len(heads))
 	}
@@ -193,7 +193,7 @@ func categorical(heads []string, given []argument) (Family, error) {
 	}
 	for i, h := range heads {
 		if !slices.Contains(fits, h) || h != heads[0] {
-			return nil, fmt.Errorf("family categorical: predictor %d of the network ends in %q: want %s, the same for all classes", i+1, h, describe(fits))
+			return nil, fmt.Errorf("family categorical: predictor %d of the model ends in %q: want %s, the same for all classes", i+1, h, describe(fits))
 		}
 	}
 	return NewCategorical(classes, reference)
@@ -285,7 +285,7 @@ func notHeld(name string, f Shaped, given []argument) error {
 	case f == nil:
 		return fmt.Errorf("family %s has no parameter %q: it has none", name, given[0].name)
 	case slices.Contains(f.Parameters(), given[0].name):
-		return fmt.Errorf("family %s: %s is a predictor of the network, so no number can be given for it", name, given[0].name)
+		return fmt.Errorf("family %s: %s is a predictor of the model, so no number can be given for it", name, given[0].name)
 	}
 	return fmt.Errorf("family %s has no parameter %q: it has %s, as in %s", name, given[0].name, strings.Join(f.Parameters()[1:], " and "), example(f))
 }

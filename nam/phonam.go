@@ -118,7 +118,7 @@ func Prepare(ctx context.Context, m decompose.Model, src data.Source, v Variant,
 	}
 	if !hasLearned(m) {
 		faults = append(faults, errors.New("nam: the model has no learned term, so it is no neural additive model: "+
-			"look at the structure that was found in the network, or use a formula without PHONAM"))
+			"look at the structure that was found in the model, or use a formula without PHONAM"))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, err

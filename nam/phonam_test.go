@@ -330,7 +330,7 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{m, tab, "both", nil, `nam: unknown variant "both" of PHONAM: it is learned or spline`},
-		{deepOnly{m}, tab, nam.Learned, nil, "nam: the model has no learned term, so it is no neural additive model: look at the structure that was found in the network, or use a formula without PHONAM"},
+		{deepOnly{m}, tab, nam.Learned, nil, "nam: the model has no learned term, so it is no neural additive model: look at the structure that was found in the model, or use a formula without PHONAM"},
 		{m, tab, nam.Learned, &nam.Options{Decompose: &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}}, "nam: PHONAM is a penalised projection, method phogam: for pho on the learned bases use decompose.Decompose"},
 		{m, tab, nam.Spline, &nam.Options{K: 2}, "nam: splines of dimension 2 and 5: 3 is the least"},
 		{m, nil, nam.Spline, nil, "nam: the splines of PHONAM need rows to place their knots by, and there is no source"},
@@ -367,7 +367,7 @@ func TestLearnedKeepsGivenPenalties(t *testing.T) {
 }
 
 // Features of few values have a smaller spline, those of two values a line, constant ones
-// nothing; a pair with one of them stays as the network has it, and a note says so.
+// nothing; a pair with one of them stays as the model has it, and a note says so.
 func TestSplinesOfFewValues(t *testing.T) {
 	m := newNAM(4, 3, [2]int{0, 1}, [2]int{0, 2})
 	m.deep = func(x []float64) float64 { return math.Sin(2*x[0]) + x[1]*x[1] + x[2] }
@@ -402,7 +402,7 @@ func TestSplinesOfFewValues(t *testing.T) {
 			t.Errorf("%s has %d columns of %v, want %d", name, columns[name], columns, want)
 		}
 	}
-	if _, ok := columns["x3"]; ok || columns["ti(x0,x2)"] != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "f(x0,x2) is as the network has it") }) {
+	if _, ok := columns["x3"]; ok || columns["ti(x0,x2)"] != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "f(x0,x2) is as the model has it") }) {
 		t.Errorf("terms %v, warnings %q", columns, r.Warnings)
 	}
 }

@@ -31,7 +31,7 @@ func withSplines(ctx context.Context, m decompose.Model, src data.Source, o Opti
 			var without []string
 			formulas[k], without = splinesOf(blocks, o, values)
 			if len(without) > 0 {
-				notes = append(notes, fmt.Sprintf("%s: there is no spline for terms of three or more features, nor for pairs with a feature of fewer than three values: %s is as the network has it", name, strings.Join(without, ", ")))
+				notes = append(notes, fmt.Sprintf("%s: there is no spline for terms of three or more features, nor for pairs with a feature of fewer than three values: %s is as the model has it", name, strings.Join(without, ", ")))
 			}
 		}
 		kept.blocks = append(kept.blocks, keepLearned(blocks, given, values))

@@ -27,7 +27,7 @@ func (e *Effect) own(i int) float64 {
 
 // bandWords say what the bands of a result are: a name, and how to read it.
 func bandWords(r *decompose.Result) (name, reading string) {
-	const given = " The network is taken as given: the band does not say how much another training run of the network would change the curve."
+	const given = " The model is taken as given: the band does not say how much another training run of the model would change the curve."
 	const inner = "The darker band holds the curve at a single point in 95 of 100 samples of rows, the lighter one, drawn where the feature has a curve, all of the curve at once."
 	const flat = " Curvature that smoothing has taken out of a term altogether, for want of rows, no band knows of."
 	if n := newNetworks(r); n != nil {
@@ -41,7 +41,7 @@ func bandWords(r *decompose.Result) (name, reading string) {
 		return "Robust band", inner + fmt.Sprintf(" It allows for a remainder that is a function of the features and for rows of one %s that depend on each other (%s clusters; sandwich estimate, smoothing bias included, ± %s standard errors)."+flat,
 			clip(r.Cluster, 60), count(r.Clusters), num(widthOf(r))) + target + given
 	case r.Bands.Robust():
-		return "Robust band", inner + " It allows for a remainder that is a function of the features, as a network's is, whose size differs from row to row (sandwich estimate HC3, smoothing bias included, ± 1.96 standard errors). The rows are taken to be independent." + flat + target + given
+		return "Robust band", inner + " It allows for a remainder that is a function of the features, as a model's is, whose size differs from row to row (sandwich estimate HC3, smoothing bias included, ± 1.96 standard errors). The rows are taken to be independent." + flat + target + given
 	}
 	return "Projection band", inner + " ± 1.96 standard errors of the projection, which take the remainder for noise of equal variance. It is a function of the features instead, so that they are too small where it is large." + target + given
 }

@@ -15,7 +15,7 @@ func (p *predictor) headline(d *decompose.Predictor) {
 	case constant(d):
 		p.Headline = fmt.Sprintf("%s is constant on these rows: there is no variance to explain.", p.Name)
 	case len(d.Terms) == 0:
-		p.Headline = fmt.Sprintf("There is no interpretable part: all variance of %s stays in the network. Give a formula to say what could be explained.", p.Name)
+		p.Headline = fmt.Sprintf("There is no interpretable part: all variance of %s stays in the model. Give a formula to say what could be explained.", p.Name)
 	default:
 		p.Headline = fmt.Sprintf("The interpretable part carries %s of the variance of %s%s; before the projection it carried %s.",
 			percent(after.Structured), p.Name, convention(d.Convention), percent(before.Structured))

@@ -302,7 +302,7 @@ func TestNothingToShow(t *testing.T) {
 		m    decompose.Model
 		want []string
 	}{
-		"no terms":       {x(math.Sin), []string{"There is no interpretable part: all variance of eta stays in the network."}},
+		"no terms":       {x(math.Sin), []string{"There is no interpretable part: all variance of eta stays in the model."}},
 		"constant eta":   {with(x(func(float64) float64 { return 3 }), linearX0), []string{"eta is constant on these rows"}},
 		"zero eta":       {with(x(func(float64) float64 { return 0 }), linearX0), []string{"eta is constant on these rows"}},
 		"additive":       {with(x(func(x float64) float64 { return 2 * x }), linearX0), []string{"carries 100.0 % of the variance"}},

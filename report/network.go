@@ -51,18 +51,18 @@ func predictionWords(r *decompose.Result) []string {
 		return nil
 	}
 	y := clip(r.Response, 60)
-	who := "The network"
+	who := "The model"
 	if r.Networks != nil {
 		who = "The mean of the networks' predictors"
 	}
 	var lead string
 	switch {
 	case p.LogLikGain != nil && !r.Hazards():
-		lead = fmt.Sprintf("With the network's predictor as the location of log times, the log-likelihood of %s (%s) is %s a row higher than with the best constant.", y, clip(r.Family, 40), maybe(p.LogLikGain))
+		lead = fmt.Sprintf("With the model's predictor as the location of log times, the log-likelihood of %s (%s) is %s a row higher than with the best constant.", y, clip(r.Family, 40), maybe(p.LogLikGain))
 	case p.LogLikGain != nil:
-		lead = fmt.Sprintf("With the network's predictor as the logarithm of the hazard ratio, the log-likelihood of %s (%s) is %s a row higher than without a predictor.", y, clip(r.Family, 40), maybe(p.LogLikGain))
+		lead = fmt.Sprintf("With the model's predictor as the logarithm of the hazard ratio, the log-likelihood of %s (%s) is %s a row higher than without a predictor.", y, clip(r.Family, 40), maybe(p.LogLikGain))
 		if p.Worse {
-			return []string{lead, "That is worse than no predictor: it may be the logarithm of a time, which falls where the hazard grows, or the columns may be at the wrong places. What follows explains the network, not the data."}
+			return []string{lead, "That is worse than no predictor: it may be the logarithm of a time, which falls where the hazard grows, or the columns may be at the wrong places. What follows explains the model, not the data."}
 		}
 	case p.Accuracy != nil && p.DevianceExplained != nil:
 		lead = fmt.Sprintf("%s explains %s of the deviance of %s (%s). Its most probable class is right in %s of the rows; the most frequent class would be in %s.",
@@ -83,9 +83,9 @@ func predictionWords(r *decompose.Result) []string {
 		if p.LogLikGain != nil {
 			than = "the best constant"
 		}
-		return []string{lead, "That is worse than " + than + ": the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the network, not the data."}
+		return []string{lead, "That is worse than " + than + ": the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the model, not the data."}
 	}
-	return []string{lead, "These are the rows of the decomposition, which may be those of training. What follows explains the network's predictions, as good as they are."}
+	return []string{lead, "These are the rows of the decomposition, which may be those of training. What follows explains the model's predictions, as good as they are."}
 }
 
 // readsWords say what columns the network reads, and how they were found; "" where the
@@ -119,20 +119,20 @@ func readsWords(r *decompose.Result) string {
 func trustWords(r *decompose.Result) string {
 	p := r.Prediction
 	if p == nil {
-		return "No response was given: nothing here says how well the network predicts."
+		return "No response was given: nothing here says how well the model predicts."
 	}
 	y := clip(r.Response, 60)
 	switch {
 	case p.Worse:
-		return "The network predicts " + y + " worse than a constant does: look at the columns first."
+		return "The model predicts " + y + " worse than a constant does: look at the columns first."
 	case p.Accuracy != nil:
-		return fmt.Sprintf("The network's most probable class of %s is right in %s of these rows; the most frequent class would be in %s.", y, percent(*p.Accuracy), maybePercent(p.Frequent))
+		return fmt.Sprintf("The model's most probable class of %s is right in %s of these rows; the most frequent class would be in %s.", y, percent(*p.Accuracy), maybePercent(p.Frequent))
 	case p.DevianceExplained != nil:
-		return fmt.Sprintf("The network explains %s of the deviance of %s on these rows.", percent(*p.DevianceExplained), y)
+		return fmt.Sprintf("The model explains %s of the deviance of %s on these rows.", percent(*p.DevianceExplained), y)
 	case p.R2 != nil:
-		return fmt.Sprintf("The network explains %s of the variance of %s on these rows (R²).", percent(*p.R2), y)
+		return fmt.Sprintf("The model explains %s of the variance of %s on these rows (R²).", percent(*p.R2), y)
 	case p.LogLikGain != nil:
-		return fmt.Sprintf("The network's predictor raises the log-likelihood of %s by %s a row on these rows.", y, num(*p.LogLikGain))
+		return fmt.Sprintf("The model's predictor raises the log-likelihood of %s by %s a row on these rows.", y, num(*p.LogLikGain))
 	}
 	return ""
 }

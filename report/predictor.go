@@ -111,7 +111,7 @@ func fitFacts(r *decompose.Result, d *decompose.Predictor) []fact {
 		reading = "largest correlation of a structured column with the remainder; the penalty keeps it from being 0"
 	}
 	add("orthogonality", num(d.Orthogonality), reading)
-	add("reconstruction error", maybe(d.ReconstructionError), "largest miss of the sum of all parts from the network's own output, relative to its largest value")
+	add("reconstruction error", maybe(d.ReconstructionError), "largest miss of the sum of all parts from the model's own output, relative to its largest value")
 	add("rank tolerance", num(d.RankTolerance), "directions weaker than this, relative to the strongest, are left out")
 	return out
 }

@@ -247,7 +247,7 @@ func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Exam
 		}
 		l.X, l.W = px(x.at(math.Min(start, end))), px(math.Max(math.Abs(x.at(end)-x.at(start)), 1))
 	}
-	w.Lines = append(w.Lines, waterLine{Part: "eta", Name: clip(d.Name, 40), Values: "the network's output for this row", Value: num(p.Eta), Exact: brief(p.Eta), Sum: num(p.Eta)})
+	w.Lines = append(w.Lines, waterLine{Part: "eta", Name: clip(d.Name, 40), Values: "the model's output for this row", Value: num(p.Eta), Exact: brief(p.Eta), Sum: num(p.Eta)})
 	if s := responseOf(r, k); s != nil {
 		v := s.of(row, k)
 		w.Lines = append(w.Lines, waterLine{Part: "response", Name: s.Name, Values: s.Function + " of it", Value: num(v), Exact: brief(v)})

@@ -81,6 +81,12 @@ func TestBadModels(t *testing.T) {
 		{"unknown domain", build(func(b *onnxpb.Builder) { b.AddNodes("com.acme", "Magic", graphtest.In("x"), graphtest.In("y")) }),
 			`onnx: node "y" (com.acme.Magic) is of domain "com.acme", which the model does not import`},
 		{"unknown op", node(13, "Mystery", graphtest.In("x")), `onnx: node "y" (Mystery): operator "Mystery" of domain ai.onnx (version 13) is not supported; export the model with another opset or exporter, replace the operator by others before the export, or run the model in another engine`},
+		{"lookup of Keras", build(func(b *onnxpb.Builder) {
+			b.AddInput("table", graphtest.TInt64)
+			b.AddNode("LookupTableFindV2", graphtest.In("table", "x"), "codes")
+			b.AddNode("Cast", graphtest.In("codes"), "y", onnxpb.Int("to", int64(graphtest.TFloat)))
+		}), `onnx: node "codes" (LookupTableFindV2): this is a lookup in a table (Keras: StringLookup, IntegerLookup), whose entries are not in the file; the exporter left it as an operator of TensorFlow, which no ONNX runtime computes; export the model again without this layer, with the layer's output as input, and apply the layer to the data instead`},
+		{"hash of Keras", node(13, "StringToHashBucketFast", graphtest.In("x")), `onnx: node "y" (StringToHashBucketFast): this is a hash of text (Keras: Hashing); the exporter left it as an operator of TensorFlow, which no ONNX runtime computes; export the model again without this layer, with the layer's output as input, and apply the layer to the data instead`},
 		{"ml op", build(func(b *onnxpb.Builder) {
 			b.Import("ai.onnx.ml", 3)
 			b.AddNodes("ai.onnx.ml", "Oracle", graphtest.In("x"), graphtest.In("y"))

@@ -56,6 +56,21 @@ func lookUp(b *onnxpb.Builder, table, code, to string) {
 	b.AddNode("Squeeze", graphtest.In(to+" of each", "last"), to)
 }
 
+// counted is a linear layer behind x (1, 0, ..., 0), with what update says added at the places a and b.
+func counted(b *onnxpb.Builder, update string) {
+	b.AddNode("Shape", graphtest.In("x"), "shape")
+	b.AddNode("ConstantOfShape", graphtest.In("shape"), "zeros")
+	b.AddInit("one number", nil, 1)
+	b.AddNode("Add", graphtest.In("zeros", "one number"), "ones")
+	b.AddNode("Concat", graphtest.In(update, update), "updates", onnxpb.Int("axis", 1))
+	b.AddNode("Concat", graphtest.In("a", "b"), "codes", onnxpb.Int("axis", 1))
+	b.AddInit("first", []int{1, 6}, 1, 0, 0, 0, 0, 0)
+	b.AddNode("Mul", graphtest.In("x", "first"), "begin")
+	b.AddNode("ScatterElements", graphtest.In("begin", "codes", "updates"), "counts", onnxpb.Int("axis", 1), onnxpb.Text("reduction", "add"))
+	b.AddInit("weights", []int{6, 1}, 2, -1, 0.5, 3, 1, -2)
+	b.AddNode("MatMul", graphtest.In("counts", "weights"), "wide")
+}
+
 // codedRows draw codes a, but for the first, b, and x.
 func codedRows(t *testing.T, n int) *data.Batch {
 	t.Helper()
@@ -121,6 +136,8 @@ func TestCodes(t *testing.T) {
 			b.AddNode("Sub", graphtest.In("a", "one"), "less")
 			lookUp(b, "from one", "less", "wide")
 		}, nil, "a:5"},
+		{"a linear layer behind counts of codes", func(b *onnxpb.Builder) { counted(b, "ones") }, nil, "a:6 b:4 x:1"},
+		{"codes whose counts weigh as another column", func(b *onnxpb.Builder) { counted(b, "x") }, nil, "x:1 f(a,x):1 f(b,x):1"},
 		{"not alone: the number itself acts, too", func(b *onnxpb.Builder) {
 			b.AddNode("Cast", graphtest.In("a"), "number", onnxpb.Int("to", 1))
 			b.AddNode("Mul", graphtest.In("ea", "number"), "wide")

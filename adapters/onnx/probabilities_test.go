@@ -22,7 +22,7 @@ func TestProbabilities(t *testing.T) {
 		"forest":          {"eta", "", second, "0 1", "probability scale"},
 		"forest_text":     {"eta", "", second, "no yes", "probability scale"},
 		"forest_double":   {"eta", "", second, "0 1", "probability scale"},
-		"forest_three":    {"probabilities1 probabilities2 probabilities3", "  ", func(p []float64) []float64 { return p }, "high low mid", "probability scale"},
+		"forest_three":    {"high low mid", "  ", func(p []float64) []float64 { return p }, "high low mid", "probability scale"},
 		"forest_leaves":   {"eta", "sigmoid", logit, "0 1", "the predictor is the log odds"},
 		"tree":            {"eta", "", second, "no yes", "probability scale"},
 		"bagging":         {"eta", "", second, "no yes", "probability scale"},

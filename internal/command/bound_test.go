@@ -58,12 +58,12 @@ func TestBoundByPosition(t *testing.T) {
 		warned               bool
 		by                   string
 	}{
-		{"as trained", "", "y", false, []string{"the network's own prediction of y (gaussian): R2 0.99"}, []string{"  [0] age  [1] bmi\n"}, false, "position"},
-		{"another order", "", "y", true, []string{"the network's own prediction of y (gaussian): R2 -"},
-			[]string{"  [0] bmi  [1] age\n", `warning: the network predicts "y" worse than its mean does (R2 -`, `check the order of the columns (input "x" took them by position)`}, true, "position"},
-		{"another order, named", "x=age,bmi", "y", true, []string{"the network's own prediction of y (gaussian): R2 0.99"}, nil, false, "option"},
-		{"counts", "", "n", true, []string{"the network's own prediction of n (poisson): -"}, []string{`warning: the network predicts "n" worse than its mean does (deviance explained -`}, true, "position"},
-		{"counts, as trained", "", "n", false, []string{"the network's own prediction of n (poisson): 9"}, nil, false, "position"},
+		{"as trained", "", "y", false, []string{"the model's own prediction of y (gaussian): R2 0.99"}, []string{"  [0] age  [1] bmi\n"}, false, "position"},
+		{"another order", "", "y", true, []string{"the model's own prediction of y (gaussian): R2 -"},
+			[]string{"  [0] bmi  [1] age\n", `warning: the model predicts "y" worse than its mean does (R2 -`, `check the order of the columns (input "x" took them by position)`}, true, "position"},
+		{"another order, named", "x=age,bmi", "y", true, []string{"the model's own prediction of y (gaussian): R2 0.99"}, nil, false, "option"},
+		{"counts", "", "n", true, []string{"the model's own prediction of n (poisson): -"}, []string{`warning: the model predicts "n" worse than its mean does (deviance explained -`}, true, "position"},
+		{"counts, as trained", "", "n", false, []string{"the model's own prediction of n (poisson): 9"}, nil, false, "position"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			net, rows := trainedPair(t, names, c.response, c.swapped)
@@ -100,7 +100,7 @@ func TestBoundByPosition(t *testing.T) {
 				t.Errorf("prediction: %v", doc["prediction"])
 			}
 			page := read(t, dir, resultdir.Report)
-			for _, want := range []string{"How well the network predicts", "What the network reads", "<li>0 <b>"} {
+			for _, want := range []string{"How well the model predicts", "What the model reads", "<li>0 <b>"} {
 				if !strings.Contains(page, want) {
 					t.Errorf("the report does not say %q", want)
 				}

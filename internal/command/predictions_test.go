@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,9 @@ func TestPredictions(t *testing.T) {
 			}
 			if c.inverse == nil {
 				return
+			}
+			if said := regexp.MustCompile(`(?i)\bthe network\b.*`).FindString(read(t, out, "report.html")); said != "" {
+				t.Errorf("the report of a model that need be no network says %.80q", said)
 			}
 			header, records := table(t, out, "contributions.csv")
 			given, cells := table(t, data)

@@ -261,7 +261,7 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	o := call(t, "decompose", "--model", golden("sigmoid"), "--data", data, "--input", "x=x0..x3", "--response", "y", "--family", "gaussian", "--out", filepath.Join(temp, "no"))
-	const want = `pho: --family gaussian: family gaussian: predictor 1 of the network ends in "sigmoid", which is not the inverse of the family's link: want `
+	const want = `pho: --family gaussian: family gaussian: predictor 1 of the model ends in "sigmoid", which is not the inverse of the family's link: want `
 	if o.status != exitFailed || !strings.HasPrefix(o.err, want) {
 		t.Errorf("status %d, %s", o.status, o.err)
 	}

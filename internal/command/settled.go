@@ -65,6 +65,6 @@ func bareColumns(r *decompose.Result, columns []string) string {
 	if left < muchLeft || len(bare) == 0 || len(r.Formulas) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the structure found in the network has no term for %d of its %d columns alone (%s), and %s of the variance is left; --formula '~ .' adds terms of them, chosen by what they hold",
+	return fmt.Sprintf("the structure found in the model has no term for %d of its %d columns alone (%s), and %s of the variance is left; --formula '~ .' adds terms of them, chosen by what they hold",
 		len(bare), len(columns), listed(bare, 6), wiring.Percent(left))
 }

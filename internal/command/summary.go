@@ -168,10 +168,7 @@ func predictor(r *decompose.Result) string {
 	if r.Networks != nil {
 		return "the prediction by the networks' mean predictor"
 	}
-	if ref := wiring.ReferenceOf(r); ref.Kind == wiring.Columns {
-		return "the model's own prediction"
-	}
-	return "the network's own prediction"
+	return "the model's own prediction"
 }
 
 // predictionWords says in a line how well the network predicts the response.

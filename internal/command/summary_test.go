@@ -234,7 +234,7 @@ func TestSummaryOfLinks(t *testing.T) {
 		{family.AFT{}, []string{"", ""}, "", "identity of log time log"},
 		{family.Binomial{By: "cloglog"}, []string{"inv_cloglog"}, "", "cloglog"},
 		{classesOf(t, 3), []string{"softmax", "softmax", "softmax"}, "centred over the classes of every row", "multinomial logit, centred over the classes of every row"},
-		{classesOf(t, 3), []string{"", "", ""}, "", "multinomial logit, as the network has them"},
+		{classesOf(t, 3), []string{"", "", ""}, "", "multinomial logit, as the model has them"},
 		{nil, []string{""}, "", ""},
 	} {
 		r := &decompose.Result{}

@@ -89,7 +89,7 @@ func (p *page) heading() {
 	r, ref := p.r, wiring.ReferenceOf(p.r)
 	family, link := r.Family, linkWords(r)
 	if family == "" {
-		family, link = "none: no response was named", cmp.Or(ref.Link, "none: predictors are shown as the network has them")
+		family, link = "none: no response was named", cmp.Or(ref.Link, "none: predictors are shown as the model has them")
 	}
 	for _, columns := range ref.Predicted() {
 		text := "Predictions: " + listed(columns, 10)
@@ -134,7 +134,7 @@ func linkWords(r *decompose.Result) string {
 		case d.Link == nil:
 			return ""
 		case d.Link.Of == family.ClassProbability && !d.Link.Known():
-			return d.Link.String() + ", " + cmp.Or(shown(d.Convention), "as the network has them")
+			return d.Link.String() + ", " + cmp.Or(shown(d.Convention), "as the model has them")
 		}
 		names = append(names, d.Link.String())
 	}
@@ -229,9 +229,9 @@ func (p *page) scaled(k int) (names []string) {
 
 // coefficientWords say what the columns are.
 func (p *page) coefficientWords(d *decompose.Predictor, factors bool) string {
-	text := "Before: in the network as trained. Std. Error: " + p.errorWords()
+	text := "Before: in the model as trained. Std. Error: " + p.errorWords()
 	if d.Scale == 0 && p.r.Networks == nil {
-		text = "Std. Error: 0, as the network is these terms and nothing else: what it says does not hang on these rows."
+		text = "Std. Error: 0, as the model is these terms and nothing else: what it says does not hang on these rows."
 	}
 	if factors {
 		text += " Levels of a factor are differences to its first one."
@@ -245,13 +245,13 @@ func (p *page) errorWords() string {
 	case p.r.Bands == decompose.NoBands:
 		return "none was asked for (--bands)."
 	case p.r.Networks != nil:
-		return "of other rows, given a network, and between the networks. No p-values: a network is no null hypothesis."
+		return "of other rows, given a model, and between the networks. No p-values: a model is no null hypothesis."
 	case p.r.Bands == decompose.RowsBands:
-		return "how far other rows of the same kind would move it, given this network and how these rows split interactions from their margins (robust). No p-values: what is tested in a regression is the response, and here is the network."
+		return "how far other rows of the same kind would move it, given this model and how these rows split interactions from their margins (robust). No p-values: what is tested in a regression is the response, and here is the model."
 	case p.r.Bands == decompose.RobustBands:
-		return "how far other rows of the same kind would move it, given this network (robust). No p-values: what is tested in a regression is the response, and here is the network."
+		return "how far other rows of the same kind would move it, given this model (robust). No p-values: what is tested in a regression is the response, and here is the model."
 	}
-	return "of the projection, given this network, which takes what is left for noise. No p-values: what is tested in a regression is the response, and here is the network."
+	return "of the projection, given this model, which takes what is left for noise. No p-values: what is tested in a regression is the response, and here is the model."
 }
 
 // split says how the variance of the predictor splits, and how smooth terms were made so.
@@ -261,7 +261,7 @@ func (p *page) split(d *decompose.Predictor) {
 	fmt.Fprintf(p.w, "Structured = %s (%s before)   Unstructured = %s   2 x covariance = %s\n",
 		wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 	name := shown(d.Name)
-	p.text("  ", "of the variance of "+name+", the network's predictor; share is Cov(term, "+name+") / Var("+name+")")
+	p.text("  ", "of the variance of "+name+", the model's predictor; share is Cov(term, "+name+") / Var("+name+")")
 	var line []string
 	if d.Score != nil {
 		line = append(line, fmt.Sprintf("%s = %.5g", scoreName(p.r.Smoothing), *d.Score))
@@ -324,10 +324,7 @@ func whose(r *decompose.Result) string {
 	if r.Networks != nil {
 		return "the networks' mean predictor"
 	}
-	if ref := wiring.ReferenceOf(r); ref.Kind == wiring.Columns {
-		return "the model"
-	}
-	return "the network"
+	return "the model"
 }
 
 // method says how the split was made.

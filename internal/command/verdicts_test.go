@@ -28,9 +28,9 @@ func TestVerdicts(t *testing.T) {
 		of      map[string]string // by term
 	}{
 		{"regressor", nil, []string{"identified"}, map[string]string{"f(age)": "identified", "f(income)": "identified", "f(hours)": "identified"}},
-		{"pairs", nil, []string{"f(age): its split with f(age,income), f(age,hours) is hierarchical as far as the network's bases go"},
+		{"pairs", nil, []string{"f(age): its split with f(age,income), f(age,hours) is hierarchical as far as the model's bases go"},
 			map[string]string{"f(age)": "convention", "f(age,income)": "convention"}},
-		{"pairs", []string{"--terms", "fitted"}, []string{"f(age): its split with f(age,income), f(age,hours) is the network's own"},
+		{"pairs", []string{"--terms", "fitted"}, []string{"f(age): its split with f(age,income), f(age,hours) is the model's own"},
 			map[string]string{"f(age)": "convention", "f(age,income)": "convention"}},
 		{"classes", nil, []string{": the predictor's convention: "}, map[string]string{"f(age)": "convention"}},
 		{"regressor", []string{"--formula", "~ age + s(hours)"}, []string{"f(age) + age", "sum", "  f(income)"},

@@ -33,7 +33,7 @@ func TestWarnings(t *testing.T) {
 		want       []string
 	}{
 		{"constant zeta", rows(40), linear, `~ s(x3, bs="ps", k=6)`, []string{
-			`eta: the deep part is constant: the network is additive already, and nothing but a constant moves`,
+			`eta: the deep part is constant: the model is additive already, and nothing but a constant moves`,
 		}},
 		{"constant network", rows(40), still, `~ x0 + s(x3, bs="ps", k=6)`, []string{
 			`eta: the predictor is constant on these rows`,
@@ -110,7 +110,7 @@ func TestNetworkThatReadsTheResponse(t *testing.T) {
 	write(t, filepath.Join(temp, "rows.csv"), rows(40))
 	o := done(t, "decompose", "--model", golden("ssn_op13"), "--data", filepath.Join(temp, "rows.csv"), "--input", "x=x0..x4",
 		"--response", "x4", "--out", filepath.Join(temp, "result"))
-	if want := `warning: the network reads column "x4", which is the response`; !strings.Contains(o.err, want) {
+	if want := `warning: the model reads column "x4", which is the response`; !strings.Contains(o.err, want) {
 		t.Errorf("no %q in\n%s", want, o.err)
 	}
 }

@@ -89,7 +89,7 @@ function scaleWords(data, scale) {
   const formulas = same ? "the softmax of intercepts plus effects" : all.map(function (p) {
     return (all.length > 1 ? p.name + ": " : "") + p.response.function + "(intercept + effect)" + (p.response.plus ? " + " + text(p.response.plus) : "");
   }).join("; ");
-  let s = "Shown is " + formulas + ", " + (same ? "the probability of each class" : all.length > 1 ? "what the network puts out" : "the " + r.name) +
+  let s = "Shown is " + formulas + ", " + (same ? "the probability of each class" : all.length > 1 ? "what the model puts out" : "the " + r.name) +
     " in a row whose other parts are all at their mean. It is no average over the rows.";
   s += same ? " All classes move with the feature. There are no bands on this scale." : " Bands are those of the effect, carried over.";
   if (r.offset) s += " The offset is left out.";

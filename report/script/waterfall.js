@@ -73,7 +73,7 @@ function waterfall(data, row, k) {
   const range = rangeOf([[p.intercept], steps.map(function (s) { return s.to; })], 0), x = axisOf(range[0], range[1], 0, 1000);
   const body = element("tbody", {}, part("intercept", "intercept", "where all terms are at their mean", null, p.intercept, text(p.intercept), text(p.intercept)));
   for (const s of steps) body.append(part(s.part, s.name, s.values, stepBar(s, x), s.value, signed(s.value), text(s.to)));
-  body.append(part("eta", p.name, "the network's output for this row", null, parts[n + 1], text(parts[n + 1]), text(parts[n + 1])));
+  body.append(part("eta", p.name, "the model's output for this row", null, parts[n + 1], text(parts[n + 1]), text(parts[n + 1])));
   const response = responseOfRow(data, row, k);
   if (response !== null) body.append(part("response", p.response.name, p.response.function + " of it", null, response, text(response), ""));
   const head = element("tr", {});

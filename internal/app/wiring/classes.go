@@ -270,5 +270,5 @@ func thresholds(f family.Family) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("family ordinal: the levels are %.6g, with thresholds of the predictor at %.6g, estimated for the network's predictor as it is", o.Levels(), o.Thresholds())
+	return fmt.Sprintf("family ordinal: the levels are %.6g, with thresholds of the predictor at %.6g, estimated for the model's predictor as it is", o.Levels(), o.Thresholds())
 }

@@ -133,7 +133,7 @@ func whole(b *data.Batch, columns []string) error {
 		}
 		for i, v := range x {
 			if v != v {
-				return fmt.Errorf("column %q, data row %d: %w, and others than the network read the column; fill it in, or leave such rows out", name, b.Row(i)+1, data.ErrMissingValue)
+				return fmt.Errorf("column %q, data row %d: %w, and others than the model read the column; fill it in, or leave such rows out", name, b.Row(i)+1, data.ErrMissingValue)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (q *Request) readsResponse(m decompose.Model) string {
 	case q.Network != nil && q.Network.Predictions != nil:
 		return fmt.Sprintf("the predictions of column %q are the response itself: how well they fit says nothing, and neither do importances; name the column that holds what the model predicts", response)
 	}
-	return fmt.Sprintf("the network reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)
+	return fmt.Sprintf("the model reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)
 }
 
 // guessed tells of inputs whose columns nobody named.
@@ -78,9 +78,9 @@ func worseThanMean(r *decompose.Result, ref *Reference) string {
 	if p == nil || !p.Worse {
 		return ""
 	}
-	who, check := "the network", "that each input has the columns it was trained on"
+	who, check := "the model", "that each input has the columns it was trained on"
 	if ref.Kind == Columns {
-		who, check = "the model", fmt.Sprintf("that the predictions are of these rows, and on the scale that the link %s takes", ref.Link)
+		check = fmt.Sprintf("that the predictions are of these rows, and on the scale that the link %s takes", ref.Link)
 	}
 	figure := "its deviance is not finite"
 	switch {

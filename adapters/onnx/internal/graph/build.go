@@ -226,6 +226,18 @@ func (b *builder) inputs() (err error) {
 	return nil
 }
 
+// tableOf refuses the lookup whose table the graph input of that name stands for; nil: it
+// stands for none.
+func (b *builder) tableOf(input string) error {
+	for i, p := range b.pb.Node {
+		n := &Node{Index: i, Name: p.Name, Op: p.OpType, Domain: domain(p.Domain), Version: b.opsets[domain(p.Domain)]}
+		if slices.Contains(p.Input, input) && n.kerasLayer() != "" {
+			return n.ofTensorFlow()
+		}
+	}
+	return nil
+}
+
 // givenConstant is a graph input whose values somebody gave, as a constant: of the declared
 // shape, in which one size may be open.
 func (b *builder) givenConstant(p *onnxpb.ValueInfoProto, x []float64) (*Value, error) {
@@ -281,7 +293,11 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 	if tt.Shape == nil {
 		return nil, fmt.Errorf("onnx: graph input %q declares no shape; export the model with input shapes", p.Name)
 	}
-	if n := len(tt.Shape.Dim); n == 0 || n > MaxRank {
+	n := len(tt.Shape.Dim)
+	if err := b.tableOf(p.Name); n == 0 && err != nil {
+		return nil, err
+	}
+	if n == 0 || n > MaxRank {
 		return nil, fmt.Errorf("onnx: graph input %q has %d axes; 1 to %d are supported, one of them for the rows", p.Name, n, MaxRank)
 	}
 	v := &Value{Name: p.Name, Type: t}

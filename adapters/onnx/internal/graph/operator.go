@@ -86,6 +86,8 @@ func find(ops Operators, n *Node) (*Operator, error) {
 	switch {
 	case op == nil && n.drawsNumbers():
 		return nil, n.unsupported("operator %s draws random numbers: no answer would repeat; export the model for inference, without it", n.Op)
+	case op == nil && n.kerasLayer() != "":
+		return nil, n.ofTensorFlow()
 	case op == nil && knownDomain(n.Domain):
 		return nil, n.unsupported("operator %q of domain %s (version %d) is not supported; export the model with another opset or exporter, replace the operator by others before the export, or run the model in another engine", n.Op, opName(domainName(n.Domain)), n.Version)
 	case op == nil:
@@ -94,6 +96,28 @@ func find(ops Operators, n *Node) (*Operator, error) {
 		return nil, tooEarly(n, op.Versions[0])
 	}
 	return op, nil
+}
+
+// kerasLayer says which layer of Keras a node is that tf2onnx writes as an operator of
+// TensorFlow, in the main domain; "": none.
+func (n *Node) kerasLayer() string {
+	if n.Domain != "" {
+		return ""
+	}
+	switch n.Op {
+	case "LookupTableFind", "LookupTableFindV2":
+		return "a lookup in a table (Keras: StringLookup, IntegerLookup), whose entries are not in the file"
+	case "StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong":
+		return "a hash of text (Keras: Hashing)"
+	case "Bucketize":
+		return "a choice of intervals (Keras: Discretization)"
+	}
+	return ""
+}
+
+// ofTensorFlow refuses a node that is none of ONNX's (kerasLayer).
+func (n *Node) ofTensorFlow() error {
+	return n.unsupported("this is %s; the exporter left it as an operator of TensorFlow, which no ONNX runtime computes; export the model again without this layer, with the layer's output as input, and apply the layer to the data instead", n.kerasLayer())
 }
 
 func (n *Node) drawsNumbers() bool {

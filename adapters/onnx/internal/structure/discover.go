@@ -116,6 +116,9 @@ func (d *discovery) findPredictors() error {
 		d.dropOpposites()
 		d.dropAddends()
 	}
+	if err := d.spreadCounts(); err != nil {
+		return err
+	}
 	if len(d.found) == 0 {
 		return fmt.Errorf("onnx: no output of the network is a tensor of floating type that depends on its inputs; choose tensors with Options.Predictor")
 	}
@@ -125,6 +128,7 @@ func (d *discovery) findPredictors() error {
 	if len(d.found) == 1 {
 		d.found[0].name = "eta"
 	}
+	d.nameByClass()
 	d.distinctNames()
 	for _, p := range d.found {
 		d.all = d.dep.sets.union(d.all, d.set(p.eta))

@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -126,6 +127,16 @@ func (d *discovery) classesOf(p candidate) []string {
 		return d.labels(n)
 	}
 	return nil
+}
+
+// nameByClass calls predictors that are the probabilities of classes by these, if the file names them.
+func (d *discovery) nameByClass() {
+	if len(d.found) < 2 || slices.ContainsFunc(d.found, func(p candidate) bool { return !p.probability }) {
+		return
+	}
+	for k, class := range d.labels(len(d.found)) {
+		d.found[k].name = cmp.Or(class, d.found[k].name)
+	}
 }
 
 // labels are the texts of n classes: what the file's only list of that length says, apart
