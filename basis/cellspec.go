@@ -69,6 +69,7 @@ type cellSpec struct {
 	name      string
 	variables []Variable
 	random    *SmoothOptions // nil: an interaction
+	selected  bool           // an interaction under a ridge penalty, without contrasts
 }
 
 func (s *cellSpec) Scanner() decompose.Scanner {
@@ -133,7 +134,7 @@ func (s *cellSpec) Columns() []string {
 
 // limit is the most columns: a ridge is a dense matrix.
 func (s *cellSpec) limit() int {
-	if s.random != nil {
+	if s.random != nil || s.selected {
 		return maxRandom
 	}
 	return maxLevels

@@ -363,6 +363,9 @@ func (b Block) columnName(at, width int) string {
 			return fmt.Sprintf("%s[%s]", b.Term.Name(), levels[at])
 		}
 	}
+	if s, ok := b.Term.(sloped); ok && b.Coordinates.toRaw == nil {
+		return fmt.Sprintf("%s[%s]", b.Term.Name(), s.Slopes()[at])
+	}
 	if width == 1 {
 		return b.Term.Name()
 	}
