@@ -134,7 +134,7 @@ func TestRidgeAgainstMgcv(t *testing.T) {
 			must(t, err)
 			found := 0
 			for _, b := range coefficients {
-				name := b.Level
+				name := b.Column
 				if name == "" {
 					name = b.Term
 				}
@@ -154,7 +154,7 @@ func TestRidgeAgainstMgcv(t *testing.T) {
 				}
 			}
 			if found != len(c.Slopes) {
-				t.Errorf("%d slopes of %d: %v", found, len(c.Slopes), p.Terms)
+				t.Errorf("%d slopes of %d", found, len(c.Slopes))
 			}
 		})
 	}

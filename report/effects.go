@@ -80,7 +80,7 @@ func (a *Axis) text(i int) string {
 // before the last pass). Curves by a level of a factor end with its rows. Points of two
 // features that are farther from every row than a tenth of their ranges have no value. A
 // numeric by variable is held at 1, a factor by at the term's level. Slopes of several columns
-// (ridge) have each column as a level, whose effect is the slope. Terms of
+// (ridge) have each column as a level, whose effect is the slope, without a band of all. Terms of
 // three or more features, and terms that cannot be evaluated on a grid, have a Note and no
 // values. A predictor's terms are followed by the sums of those that are identified only
 // together (see Effect.Sum). As many goroutines make them as a takes. The only error is that
@@ -190,7 +190,12 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	if err != nil {
 		return Effect{}, err
 	}
-	v, err := g.applier.SimultaneousEffect(ctx, k, terms, b, simultaneousSeed)
+	var v *decompose.Effect
+	if _, ok := gridOf.Term().(sloped); ok { // slopes in units of their own are no curve
+		v, err = g.applier.SumEffect(ctx, k, terms, b)
+	} else {
+		v, err = g.applier.SimultaneousEffect(ctx, k, terms, b, simultaneousSeed)
+	}
 	if err != nil {
 		return Effect{}, err
 	}
