@@ -118,6 +118,7 @@ type interpreter struct {
 	response string  // besides that of the left side
 	event    string
 	selected bool            // smooths have a penalty on their null space
+	ridges   map[string]bool // names of ridge terms
 	products map[string]bool // the sets of columns of terms without smooths, as keys
 }
 

@@ -185,6 +185,13 @@ func (m *interpreter) ridge(c formula.Call) (decompose.Spec, string, error) {
 		}
 	}
 	spec := LinearRidge(columns, &o).(*ridgeSpec)
+	if m.ridges[spec.name] { // of other columns between the same ends
+		spec.name = "ridge(" + strings.Join(columns, ",") + ")"
+	}
+	if m.ridges == nil {
+		m.ridges = map[string]bool{}
+	}
+	m.ridges[spec.name] = true
 	if err := spec.check(); err != nil {
 		return nil, "", m.Errorf(c.Pos, "%s: %v", spec.name, err)
 	}

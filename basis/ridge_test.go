@@ -160,6 +160,22 @@ func TestRidgeAgainstMgcv(t *testing.T) {
 	}
 }
 
+// TestRidgeNames: short names of many columns stay names of one term.
+func TestRidgeNames(t *testing.T) {
+	f, err := Parse("~ ridge(a, b, c, d, e) + ridge(a, g, h, i, e)", nil)
+	must(t, err)
+	var names []string
+	for _, s := range f.Specs {
+		names = append(names, mustBuild(t, s, data.NewBatch(0, 0))[0].Term.Name())
+	}
+	if want := []string{"ridge(a..e)", "ridge(a,g,h,i,e)"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+	if _, err := Parse("~ ridge(a, b) + ridge(b, a)", nil); err == nil {
+		t.Error("one term twice")
+	}
+}
+
 // TestRidgeTerm: the columns side by side, in an artifact too; faults are told.
 func TestRidgeTerm(t *testing.T) {
 	b := sample(t, 60, 3)

@@ -225,6 +225,8 @@ func (s *solver) term(j int, b Block) (TermResult, error) {
 	for _, inf := range s.fit.AtInfinity[j] {
 		t.AtInfinity = t.AtInfinity || inf
 	}
+	const nothing = 0.01
+	t.TakenOut = len(t.SP) > 0 && !b.isKept() && t.EDF < nothing
 	t.Before = s.moment(j, t.Beta)
 	t.After = s.moment(j, s.after[lo:hi])
 	t.Moved = s.moment(j, t.Alpha)
