@@ -160,6 +160,30 @@ func TestRidgeAgainstMgcv(t *testing.T) {
 	}
 }
 
+// TestMoreColumnsThanRows: of 60 linear terms on 40 rows only the sum is told, and warnings say
+// that it explains anything.
+func TestMoreColumnsThanRows(t *testing.T) {
+	tables, _ := readRidge(t)
+	tab := tables["wide"]
+	f, err := Parse("~ x1..x60", &Options{Schema: tab.Schema(), Response: "y"})
+	must(t, err)
+	blocks, err := decompose.Prepare(t.Context(), tab, f.Specs, nil)
+	must(t, err)
+	m, err := decompose.With(response{}, map[string][]decompose.Block{"": blocks})
+	must(t, err)
+	r, err := decompose.Decompose(t.Context(), m, tab, nil)
+	must(t, err)
+	p := &r.Predictors[0]
+	if p.Rank != 40 || len(p.Terms) != 60 || !strings.Contains(strings.Join(r.Warnings, "\n"), "they explain anything") {
+		t.Errorf("rank %d, %d terms, warnings %q", p.Rank, len(p.Terms), r.Warnings)
+	}
+	for _, term := range p.Terms {
+		if term.Verdict != decompose.Sum || slices.ContainsFunc(term.Alpha, func(a float64) bool { return math.IsNaN(a) || math.IsInf(a, 0) }) {
+			t.Errorf("%s: %s, alpha %v", term.Name, term.Verdict, term.Alpha)
+		}
+	}
+}
+
 // TestRidgeNames: short names of many columns stay names of one term.
 func TestRidgeNames(t *testing.T) {
 	f, err := Parse("~ ridge(a, b, c, d, e) + ridge(a, g, h, i, e)", nil)
