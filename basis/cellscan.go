@@ -8,7 +8,6 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/penalty"
 )
 
 // cellScan is what one set of rows shows of the columns.
@@ -157,8 +156,11 @@ func (s *cellScan) build() (decompose.Block, error) {
 		return decompose.Block{}, err
 	}
 	b := decompose.Block{Term: t, Coordinates: s.contrasts(t)}
+	if s.selected {
+		b.Penalty = ridge(t.Dim())
+	}
 	if o := s.random; o != nil && !o.Unpenalized {
-		b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(t.Dim())}, SP: o.SP}
+		b.Penalty = ridge(t.Dim(), o.SP...)
 		if o.By != "" { // penalties are scaled before by
 			plain := *t
 			plain.numbers = plain.numbers[:len(plain.numbers)-1]

@@ -70,6 +70,7 @@ type cellSpec struct {
 	variables []Variable
 	random    *SmoothOptions // nil: an interaction
 	centred   bool           // numbers far from 0 are about a point
+	selected  bool           // an interaction under a ridge penalty, without contrasts
 }
 
 func (s *cellSpec) Scanner() decompose.Scanner {
@@ -137,7 +138,7 @@ func (s *cellSpec) Columns() []string {
 
 // limit is the most columns: a ridge is a dense matrix.
 func (s *cellSpec) limit() int {
-	if s.random != nil {
+	if s.random != nil || s.selected {
 		return maxRandom
 	}
 	return maxLevels

@@ -45,6 +45,8 @@ func (c Classes) decode(kind decompose.Kind, spec json.RawMessage) (decompose.Te
 		return c.decodeTensor(spec)
 	case kind == decompose.Random:
 		return decodeFactorSmooth(spec)
+	case kind == decompose.Linear && isRidge(spec):
+		return decodeRidge(spec)
 	case kind == decompose.Linear:
 		return decodeLinear(spec)
 	case kind == decompose.Learned:

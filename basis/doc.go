@@ -12,6 +12,7 @@
 //	factor(g, contr = "sum")   the same with coefficients that sum to 0
 //	g:h, g:x, x:z              products; a factor has contrasts if the others'
 //	                           product is a term too, as in R
+//	ridge(a, b, c..f)          numbers under one ridge penalty, on columns of sd 1
 //
 // Smooths, with k=, m=, by=, sp=, fx=, pc=, id=, knots= and, if cyclic, period=:
 //

@@ -13,11 +13,7 @@ func (t *FactorTerm) express() (Expression, error) { return t.levels.expression(
 // express: the columns are the indicators; that of none of them is what is left of 1.
 func (t *OneHotTerm) express() (Expression, error) {
 	if !t.none {
-		var numbers Joined
-		for _, c := range t.columns {
-			numbers = append(numbers, Number{c})
-		}
-		return numbers, nil
+		return numbersOf(t.columns), nil
 	}
 	k := len(t.columns)
 	powers, to := [][]int{make([]int, k)}, mat.NewDense(k+1, k+1, nil)
@@ -30,6 +26,17 @@ func (t *OneHotTerm) express() (Expression, error) {
 		to.Set(j+1, j+1, 1)
 	}
 	return Mapped{&Monomials{t.columns, make([]float64, k), powers}, to}, nil
+}
+
+func (t *RidgeTerm) express() (Expression, error) { return numbersOf(t.columns), nil }
+
+// numbersOf are columns side by side.
+func numbersOf(columns []string) Joined {
+	var numbers Joined
+	for _, c := range columns {
+		numbers = append(numbers, Number{c})
+	}
+	return numbers
 }
 
 func (t *CellsTerm) express() (Expression, error) {

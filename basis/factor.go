@@ -22,6 +22,9 @@ type FactorOptions struct {
 	// SumToZero: the coefficients sum to 0 over the levels (R's contr.sum) in place of
 	// the first being 0. AllLevels goes before it.
 	SumToZero bool
+	// Select penalises the coefficients of all levels together, so that the whole term can
+	// be taken out: no contrasts then, a random effect that is called a factor.
+	Select bool
 }
 
 // Factor is the spec of a categorical term: one raw column per level that occurs
@@ -31,7 +34,7 @@ type FactorOptions struct {
 func Factor(column string, o *FactorOptions) decompose.Spec {
 	s := &factorSpec{column: column, name: column}
 	if o != nil {
-		s.allLevels, s.sumToZero = o.AllLevels, o.SumToZero
+		s.allLevels, s.sumToZero, s.selected = o.AllLevels, o.SumToZero, o.Select
 		if o.Label != "" {
 			s.name = o.Label
 		}
@@ -43,6 +46,7 @@ type factorSpec struct {
 	column, name string
 	allLevels    bool
 	sumToZero    bool
+	selected     bool
 }
 
 func (s *factorSpec) Columns() []string { return []string{s.column} }
@@ -86,6 +90,11 @@ func (s *factorScan) Build() ([]decompose.Block, error) {
 	t.ordered = len(s.scanned.orders) > 0
 	b := decompose.Block{Term: t, Constraint: decompose.Treatment()}
 	switch {
+	case s.selected:
+		if t.Dim() > maxRandom {
+			return nil, fmt.Errorf("term %s: %d levels: at most %d are penalised together", s.name, t.Dim(), maxRandom)
+		}
+		b.Constraint, b.Penalty = decompose.Free(), ridge(t.Dim())
 	case s.allLevels:
 		b.Constraint = decompose.Free()
 	case s.sumToZero:

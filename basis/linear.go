@@ -9,9 +9,12 @@ import (
 
 // Linear is the spec of a numeric column as it is: one unpenalised coefficient.
 // It needs no scan.
-func Linear(column string) decompose.Spec { return linearSpec{column} }
+func Linear(column string) decompose.Spec { return linearSpec{column: column} }
 
-type linearSpec struct{ column string }
+type linearSpec struct {
+	column   string
+	selected bool // a ridge penalty of its own, in units of the column's sd
+}
 
 func (s linearSpec) Columns() []string          { return []string{s.column} }
 func (s linearSpec) Scanner() decompose.Scanner { return s } // it has nothing to find out
@@ -21,5 +24,9 @@ func (s linearSpec) Build() ([]decompose.Block, error) {
 	if err := checkColumn(s.column); err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.column, err)
 	}
-	return []decompose.Block{{Term: &decompose.LinearTerm{Column: s.column}}}, nil
+	b := decompose.Block{Term: &decompose.LinearTerm{Column: s.column}}
+	if s.selected {
+		b.Coordinates, b.Penalty = decompose.Standardised(), ridge(1)
+	}
+	return []decompose.Block{b}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -19,7 +18,7 @@ const NoLevel = "(none)"
 
 // OneHot is the spec of one factor that data hold as a column of 0 and 1 for each level,
 // two columns or more: onehot(a,b,c). A row has at most one 1; rows without any are a
-// level of their own, the first, if they occur. Of o, SumToZero and AllLevels count, and
+// level of their own, the first, if they occur. Of o, SumToZero, AllLevels and Select count, and
 // Label, the term's name; empty: onehot() of the columns, of many the first and the last.
 func OneHot(columns []string, o *FactorOptions) decompose.Spec {
 	s := &oneHotSpec{columns: slices.Clone(columns)}
@@ -27,17 +26,9 @@ func OneHot(columns []string, o *FactorOptions) decompose.Spec {
 		s.options = *o
 	}
 	if s.options.Label == "" {
-		s.options.Label = oneHotName(columns)
+		s.options.Label = namedColumns("onehot", columns)
 	}
 	return s
-}
-
-// oneHotName is onehot(a,b,c); of more than four columns onehot(a..z).
-func oneHotName(columns []string) string {
-	if len(columns) > 4 {
-		return "onehot(" + columns[0] + ".." + columns[len(columns)-1] + ")"
-	}
-	return "onehot(" + strings.Join(columns, ",") + ")"
 }
 
 type oneHotSpec struct {
@@ -104,6 +95,8 @@ func (s *oneHotScan) Build() ([]decompose.Block, error) {
 	}
 	b := decompose.Block{Term: t, Constraint: decompose.Treatment()}
 	switch {
+	case s.options.Select:
+		b.Constraint, b.Penalty = decompose.Free(), ridge(t.Dim())
 	case s.options.AllLevels:
 		b.Constraint = decompose.Free()
 	case s.options.SumToZero:

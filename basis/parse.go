@@ -31,8 +31,10 @@ type Options struct {
 	// side: no term may have it. "": the left side alone counts.
 	Response string
 	Event    string // the column of its events, likewise
-	// Select gives every penalised smooth a penalty on its null space, so that it can
-	// be taken out altogether (mgcv's select = TRUE).
+	// Select lets smoothing take whole terms out: every penalised smooth has a penalty on its
+	// null space, too (mgcv's select = TRUE); every number, factor and product a ridge penalty
+	// of its own, which mgcv's select does not give them: numbers in units of their standard
+	// deviation, factors and products of them on all levels, without contrasts.
 	Select bool
 	// Centred takes numbers in products about the middle of their range where they are far from 0 as against it, a year
 	// or a time stamp, and the formula has all terms that this changes: a:b is (a - c)(b - d) then, next to a and b, of the
@@ -122,6 +124,7 @@ type interpreter struct {
 	event    string
 	centred  bool
 	selected bool            // smooths have a penalty on their null space
+	ridges   map[string]bool // names of ridge terms
 	products map[string]bool // the sets of columns of terms without smooths, as keys
 }
 
@@ -163,11 +166,13 @@ func (m *interpreter) term(t formula.Summand) (spec decompose.Spec, key string, 
 		if m.categorical(col) {
 			return m.factor(c.Vars[0], "")
 		}
-		return Linear(col.Name), "linear " + col.Name, nil
+		return linearSpec{col.Name, m.selected}, "linear " + col.Name, nil
 	case "factor":
 		return m.factor(c.Vars[0], "factor("+c.Vars[0].Text+")", c.Args...)
 	case "onehot":
 		return m.oneHot(c)
+	case "ridge":
+		return m.ridge(c)
 	case "s":
 		return m.smooth(c)
 	case "te", "ti":
@@ -191,7 +196,7 @@ func (m *interpreter) factor(n formula.Name, label string, args ...formula.Arg) 
 
 // contrasts reads the argument contr of a factor, and settles which factor has all levels.
 func (m *interpreter) contrasts(args []formula.Arg) (*FactorOptions, error) {
-	o := &FactorOptions{AllLevels: m.full}
+	o := &FactorOptions{AllLevels: m.full, Select: m.selected}
 	for _, a := range args { // contr alone
 		switch a.Value.Text {
 		case "sum":

@@ -90,10 +90,11 @@ func (m *interpreter) product(t formula.Summand) (decompose.Spec, string, error)
 	}
 	for i := range variables {
 		others := slices.Delete(slices.Clone(names), i, i+1)
-		variables[i].Contrast = variables[i].Factor && m.products[setKey(others)]
+		variables[i].Contrast = !m.selected && variables[i].Factor && m.products[setKey(others)]
 	}
 	spec := Interaction(strings.Join(labels, ":"), variables...).(*cellSpec)
 	spec.centred = m.centred && m.Intercept && m.containsProducts(variables)
+	spec.selected = m.selected
 	if err := spec.check(); err != nil {
 		return nil, "", m.Errorf(t.Pos, "%s: %v", t, err)
 	}

@@ -172,10 +172,12 @@ func (m *interpreter) random(c formula.Call) (decompose.Spec, string, error) {
 			o.SP, err = m.numbers(a)
 		case "fx":
 			o.Unpenalized, err = m.truth(a)
+		case "id":
+			o.Link, err = m.link(a)
 		case "by":
 			err = m.by(&o, a)
 		default:
-			err = m.Errorf(a.Pos, "%s has no meaning for bs = \"re\", which has sp, fx and by", a.Name)
+			err = m.Errorf(a.Pos, "%s has no meaning for bs = \"re\", which has sp, fx, id and by", a.Name)
 		}
 		if err != nil {
 			return nil, "", err

@@ -63,6 +63,7 @@ var termsWithArguments = []struct{ title, text string }{
 	{"`ti()`", `~ ti(x, z%s)`},
 	{"`factor()`", `~ factor(g%s)`},
 	{"`onehot()`", `~ onehot(a, b%s)`},
+	{"`ridge()`", `~ ridge(a, b%s)`},
 }
 
 // argumentValues are values of an argument, of which a term that has it takes one.

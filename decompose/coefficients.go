@@ -13,6 +13,8 @@ import (
 type Coefficient struct {
 	Term  string // its name; "" for the intercept
 	Level string // of a factor or of a product with one; "" for others
+	// Column is that of the slope, where the term has one for each of its columns; else "".
+	Column string
 	// Estimate is the coefficient after the projection and Before the network's own: of a
 	// number its slope, of a factor the difference of a level to the first one, of the
 	// intercept the predictor where all Parametric terms are 0 or at their first level and
@@ -23,8 +25,11 @@ type Coefficient struct {
 	SE float64
 }
 
-// leveled terms have a column for each level.
-type leveled interface{ Levels() []string }
+// leveled terms have a column for each level, sloped ones are data columns, a slope for each.
+type (
+	leveled interface{ Levels() []string }
+	sloped  interface{ Slopes() []string }
+)
 
 // Coefficients are those of predictor k: the intercept, then the slopes of linear terms and
 // the differences of factors of one column to their first level, by term in order. Terms
@@ -49,6 +54,9 @@ func (r *Result) Coefficients(k int) ([]Coefficient, error) {
 			if r.labelled && own[i].Level != "" {
 				own[i].Level = r.Labels.LevelOf(d.Terms[j].term.Columns(), own[i].Level)
 			}
+			if r.labelled && own[i].Column != "" {
+				own[i].Column = r.Labels.Feature(own[i].Column)
+			}
 		}
 		out = append(out, own...)
 	}
@@ -63,7 +71,7 @@ func (d *Predictor) Parametric(j int) bool {
 	}
 	switch t.Kind {
 	case Linear:
-		return len(t.Alpha) == 1 || levels(t) != nil
+		return len(t.Alpha) == 1 || levels(t) != nil || slopes(t) != nil
 	case Factor:
 		return len(t.Features) == 1 && levels(t) != nil
 	}
@@ -82,6 +90,14 @@ func levels(t *TermResult) []string {
 	return nil
 }
 
+// slopes are the data columns that t has a slope of each; nil: it is no such term.
+func slopes(t *TermResult) []string {
+	if s, ok := t.term.(sloped); ok {
+		return s.Slopes()
+	}
+	return nil
+}
+
 // functional is a linear function of the raw coefficients of some terms' own columns, plus
 // the intercept of centred terms if that is 1.
 type functional struct {
@@ -93,7 +109,7 @@ type functional struct {
 // coefficients are those of term j.
 func (d *Predictor) coefficients(j int) ([]Coefficient, error) {
 	t := &d.Terms[j]
-	names, n := levels(t), len(t.Alpha)
+	names, columns, n := levels(t), slopes(t), len(t.Alpha)
 	var out []Coefficient
 	for c := range n {
 		l := make([]float64, n)
@@ -112,6 +128,9 @@ func (d *Predictor) coefficients(j int) ([]Coefficient, error) {
 		v.Term = t.Name
 		if names != nil {
 			v.Level = names[c]
+		}
+		if columns != nil {
+			v.Column = columns[c]
 		}
 		out = append(out, v)
 	}

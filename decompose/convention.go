@@ -75,7 +75,7 @@ func (d *Predictor) ruleOf(i, j int) Rule {
 		return ByHierarchy
 	case own:
 		return ByNetwork
-	case a.Kind == Random, b.Kind == Random:
+	case g.shrinks(i), g.shrinks(j):
 		return ByShrinkage
 	case byColumn(b) != "" && byLevel(b) != "":
 		return ByCentring
@@ -97,6 +97,14 @@ func (d *Predictor) ruleOf(i, j int) Rule {
 		return ByFewer
 	}
 	return ByTheirBases
+}
+
+// shrinks tells whether all functions of term j are penalised: those of random effects, and of
+// numbers and factors under a ridge.
+func (g *judging) shrinks(j int) bool {
+	b := g.blocks[j]
+	k := b.Term.Kind()
+	return k == Random || (k == Linear || k == Factor) && len(b.Penalty.S) > 0
 }
 
 // smooth tells the terms of which nested ones lose columns (projection.Block.Variables).

@@ -37,12 +37,13 @@ func (d *Predictor) entanglement(group []int) (e Entanglement) {
 // besideTwins is with, of which each term has the others that it is entangled with, and
 // besides those that are functions of the same features: however their bases differ, and
 // whether or not the rows tell them apart, only their sum is the effect of those features.
-// By variables make other functions, and random effects have a share of their own.
+// By variables make other functions, and random effects and slopes under a ridge have a
+// share of their own.
 func besideTwins(with [][]int, terms []TermResult) [][]int {
 	of := map[string][]int{}
 	for j := range terms {
 		t := &terms[j]
-		if byColumn(t) != "" || t.Kind == Random {
+		if byColumn(t) != "" || t.Kind == Random || slopes(t) != nil {
 			continue
 		}
 		features := slices.Sorted(slices.Values(t.Features))

@@ -74,10 +74,14 @@ func isMargin(some, all []string, by string) bool {
 }
 
 // variablesOf are a term's features, sorted, and its by column with the level. A factor
-// that several columns hold has one variable.
+// that several columns hold has one variable; slopes of several columns, which are no
+// interaction of these, have one that no other term has.
 func variablesOf(t Term) (features []string, by, level string) {
 	if b, ok := t.(interface{ By() (column, level string) }); ok {
 		by, level = b.By()
+	}
+	if _, ok := t.(sloped); ok && len(t.Columns()) > 1 {
+		return []string{t.Name()}, "", ""
 	}
 	features = slices.Clone(t.Columns())
 	slices.Sort(features)

@@ -51,6 +51,14 @@ func order(columns []string) int {
 	return len(slices.Compact(c))
 }
 
+// orderOf is that of a term: slopes of several columns are a sum of functions of one.
+func orderOf(t Term) int {
+	if _, ok := t.(sloped); ok {
+		return 1
+	}
+	return order(t.Columns())
+}
+
 // orders splits the predictor by order of interaction, from the moments.
 func (s *solver) orders(ctx context.Context) error {
 	if !s.o.Orders {
@@ -74,7 +82,7 @@ func (s *solver) orders(ctx context.Context) error {
 			rest = 0
 		}
 		for _, b := range s.d.blocks {
-			if order(b.Term.Columns()) == d {
+			if orderOf(b.Term) == d {
 				part.Terms = append(part.Terms, b.Term.Name())
 			}
 		}
@@ -92,7 +100,7 @@ func (s *solver) orders(ctx context.Context) error {
 func ordersOf(blocks []Block) []int {
 	var all []int
 	for _, b := range blocks {
-		all = append(all, order(b.Term.Columns()))
+		all = append(all, orderOf(b.Term))
 		for _, sub := range subspaces(b.Term) {
 			all = append(all, order(sub.Columns))
 		}
@@ -108,7 +116,7 @@ func (s *solver) spaceOf(d int) []projection.Block {
 	for j, b := range s.d.blocks {
 		p := projection.Block{Beta: out[j].Beta, Norm: out[j].Norm, Learned: out[j].Learned}
 		switch {
-		case order(b.Term.Columns()) > d:
+		case orderOf(b.Term) > d:
 			p.Map = lower(b.Term, d)
 			p.Kept = p.Map == nil
 		case len(subspaces(b.Term)) == 0: // else all of the basis: V_(d-1) has its subspaces
@@ -161,7 +169,7 @@ func coarseMains(blocks []Block) (columns []string) {
 		}
 	}
 	for _, b := range blocks {
-		if b.Term.Kind() != Learned || order(b.Term.Columns()) < 2 {
+		if b.Term.Kind() != Learned || orderOf(b.Term) < 2 {
 			continue
 		}
 		for _, c := range b.Term.Columns() {

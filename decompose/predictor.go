@@ -226,6 +226,8 @@ func (s *solver) term(j int, b Block) (TermResult, error) {
 	for _, inf := range s.fit.AtInfinity[j] {
 		t.AtInfinity = t.AtInfinity || inf
 	}
+	const nothing = 0.01
+	t.TakenOut = len(t.SP) > 0 && !b.isKept() && t.EDF < nothing
 	t.Before = s.moment(j, t.Beta)
 	t.After = s.moment(j, s.after[lo:hi])
 	t.Moved = s.moment(j, t.Alpha)
@@ -363,6 +365,9 @@ func (b Block) columnName(at, width int) string {
 		if at < len(levels) {
 			return fmt.Sprintf("%s[%s]", b.Term.Name(), levels[at])
 		}
+	}
+	if s, ok := b.Term.(sloped); ok && b.Coordinates.toRaw == nil {
+		return fmt.Sprintf("%s[%s]", b.Term.Name(), s.Slopes()[at])
 	}
 	if width == 1 {
 		return b.Term.Name()

@@ -75,7 +75,7 @@ const (
 	BySumToZero  Rule = "sum-to-zero" // contrasts that sum to zero
 	ByZero       Rule = "zero"        // where the numbers of a product are 0
 	ByCentring   Rule = "centring"    // curves by level are centred over all rows
-	ByShrinkage  Rule = "shrinkage"   // a random effect, as far as that costs less
+	ByShrinkage  Rule = "shrinkage"   // penalised functions, as far as that costs less
 	ByTheirBases Rule = "bases"       // as the bases happen to be
 )
 
@@ -103,7 +103,7 @@ func (r Rule) words() string {
 	case ByCentring:
 		return "is that of curves centred over all rows, not within a level"
 	case ByShrinkage:
-		return "is by penalty: what both can hold is a random effect as far as that costs less"
+		return "is by penalty: what both can hold goes where that costs less"
 	}
 	return "is by their bases: both can hold functions of the same features"
 }

@@ -178,17 +178,20 @@ type fitState struct {
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
 // constraints applied, so evaluating needs none.
 type TermResult struct {
-	Name        string    `json:"name"`
-	Kind        Kind      `json:"kind"`
-	Features    []string  `json:"features"`
-	Columns     int       `json:"columns"` // after the constraint
-	EDF         float64   `json:"edf"`
-	EDF1        *float64  `json:"edf1,omitempty"` // of 2F - FF, for tests (Wood 2017, 6.12); nil for PHO
-	EDF2        *float64  `json:"edf2,omitempty"` // with the uncertainty of the smoothing parameters; nil above 500 columns
-	SP          []float64 `json:"sp"`
-	AtInfinity  bool      `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
-	Identified  bool      `json:"identified"`
-	AliasedWith []string  `json:"aliased_with"`
+	Name       string    `json:"name"`
+	Kind       Kind      `json:"kind"`
+	Features   []string  `json:"features"`
+	Columns    int       `json:"columns"` // after the constraint
+	EDF        float64   `json:"edf"`
+	EDF1       *float64  `json:"edf1,omitempty"` // of 2F - FF, for tests (Wood 2017, 6.12); nil for PHO
+	EDF2       *float64  `json:"edf2,omitempty"` // with the uncertainty of the smoothing parameters; nil above 500 columns
+	SP         []float64 `json:"sp"`
+	AtInfinity bool      `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
+	// TakenOut: smoothing left nothing of the term, less than 0.01 degrees of freedom: it stays
+	// as the network has it.
+	TakenOut    bool     `json:"taken_out,omitempty"`
+	Identified  bool     `json:"identified"`
+	AliasedWith []string `json:"aliased_with"`
 	// PinnedRows counts rows of leverage above 0.99 that owe a quarter of it or more to this
 	// term: it passes through them, so that their remainder tells nothing of its error
 	// (robust bands; the term rests on single rows, as a level that occurs once does).

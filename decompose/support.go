@@ -353,6 +353,16 @@ func checkQuantiles(q []float64, lo, hi float64) error {
 	return nil
 }
 
+// Means are the weighted means over the training rows of term j's own columns (length Dim);
+// nil: they are not known.
+func (d *Predictor) Means(j int) []float64 {
+	if d.mean == nil {
+		return nil
+	}
+	lo := d.first(j)
+	return slices.Clone(d.mean[lo : lo+len(d.Terms[j].Alpha)])
+}
+
 // Occurred tells for each row of b whether the training rows had its level, or its
 // combination of levels, of term j, a factor: where they had not, the network alone says
 // what the term is. nil: term j is no factor.

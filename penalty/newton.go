@@ -91,7 +91,7 @@ func (s *search) lineSearch(p *point, step []float64) (*point, int) {
 			if q.grad == nil {
 				q = s.eval(rho, true)
 			}
-			if q.objective < p.objective-noise || s.gradNorm(q) < s.gradNorm(p)/2 {
+			if q.objective < p.objective-noise || q.grad != nil && s.gradNorm(q) < s.gradNorm(p)/2 { // nil: cancelled meanwhile
 				return q, halvings
 			}
 		}

@@ -28,7 +28,7 @@ func DifferenceErrors(ctx context.Context, r, s *decompose.Result, a, b *decompo
 			if l < 0 {
 				continue
 			}
-			effect, rows, err := g.grid(&d.Terms[i])
+			effect, rows, err := g.grid(&d.Terms[i], d.Means(i))
 			if err != nil {
 				continue
 			}

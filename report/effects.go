@@ -80,7 +80,8 @@ func (a *Axis) text(i int) string {
 // spaced over the range where quantiles are not known (results of earlier versions, or
 // before the last pass). Curves by a level of a factor end with its rows. Points of two
 // features that are farther from every row than a tenth of their ranges have no value. A
-// numeric by variable is held at 1, a factor by at the term's level. Terms of
+// numeric by variable is held at 1, a factor by at the term's level. Slopes of several columns
+// (ridge) have each column as a level, whose effect is the slope, without a band of all. Terms of
 // three or more features, and terms that cannot be evaluated on a grid, have a Note and no
 // values. A predictor's terms are followed by the sums of those that are identified only
 // together (see Effect.Sum). As many goroutines make them as a takes. The only error is that
@@ -179,17 +180,23 @@ const simultaneousSeed = 1
 // cannot be done.
 func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) {
 	d := &g.result.Predictors[k]
-	gridOf := &d.Terms[terms[0]]
+	at := terms[0]
 	for _, j := range terms { // a factor's levels are the grid of a sum, too
 		if _, ok := levelsOf(&d.Terms[j]); ok {
-			gridOf = &d.Terms[j]
+			at = j
 		}
 	}
-	e, b, err := g.grid(gridOf)
+	gridOf := &d.Terms[at]
+	e, b, err := g.grid(gridOf, d.Means(at))
 	if err != nil {
 		return Effect{}, err
 	}
-	v, err := g.applier.SimultaneousEffect(ctx, k, terms, b, simultaneousSeed)
+	var v *decompose.Effect
+	if _, ok := gridOf.Term().(sloped); ok { // slopes in units of their own are no curve
+		v, err = g.applier.SumEffect(ctx, k, terms, b)
+	} else {
+		v, err = g.applier.SimultaneousEffect(ctx, k, terms, b, simultaneousSeed)
+	}
 	if err != nil {
 		return Effect{}, err
 	}

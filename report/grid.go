@@ -36,9 +36,13 @@ func newGrids(r *decompose.Result, a *decompose.Applier) *grids {
 
 // grid lays out the features of term t: an effect with axes and no values yet, and the rows
 // to evaluate it at. Its error is a note for the reader.
-func (g *grids) grid(t *decompose.TermResult) (Effect, *data.Batch, error) {
+// means are those of the term's columns over the rows.
+func (g *grids) grid(t *decompose.TermResult, means []float64) (Effect, *data.Batch, error) {
 	if l, ok := t.Term().(leveled); ok {
 		return g.levels(l, t.Name)
+	}
+	if s, ok := t.Term().(sloped); ok {
+		return g.slopes(s, t.Name, means)
 	}
 	var e Effect
 	var free []string
@@ -120,6 +124,26 @@ func (g *grids) levels(t leveled, name string) (Effect, *data.Batch, error) {
 		level[i] = i
 	}
 	return e, b, t.SetLevels(b, level)
+}
+
+// sloped is a term of some columns with a slope for each.
+type sloped interface{ Slopes() []string }
+
+// slopes is the grid of such a term: for each column a row that is one unit above the rows'
+// mean, with the others at theirs, where the term is the column's slope.
+func (g *grids) slopes(t sloped, name string, means []float64) (Effect, *data.Batch, error) {
+	columns := t.Slopes()
+	if len(means) != len(columns) {
+		return Effect{}, nil, fmt.Errorf("the means of its columns are not known")
+	}
+	e := Effect{X: &Axis{Feature: name, Levels: columns}, Held: "1 unit above each column's mean"}
+	b, err := g.typical(len(columns))
+	for j, c := range columns {
+		x := slices.Repeat(means[j:j+1], len(columns))
+		x[j]++
+		err = errors.Join(err, b.SetNumeric(c, x))
+	}
+	return e, b, err
 }
 
 // byOf names the by variable of t and, for a factor, its level.

@@ -76,6 +76,9 @@ func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 	if t.AtInfinity {
 		row.SP += " → ∞"
 	}
+	if t.TakenOut {
+		row.SP += ", taken out"
+	}
 	return row
 }
 

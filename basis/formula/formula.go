@@ -88,7 +88,7 @@ type Value struct {
 
 // Functions lists the functions of the language. The last, mgcv's t2, is parsed so that
 // it can be refused with a reason; messages do not recommend it.
-func Functions() []string { return []string{"factor", "onehot", "s", "te", "ti", "t2"} }
+func Functions() []string { return []string{"factor", "onehot", "ridge", "s", "te", "ti", "t2"} }
 
 // Arguments lists the named arguments of the smooth functions; factor and onehot have
 // contr alone.

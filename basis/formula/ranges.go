@@ -3,7 +3,7 @@ package formula
 import "slices"
 
 // WithRanges is f with the columns written out that ranges stand for, as first..last: the
-// summand temp..hum is temp + ... + hum, and onehot(a..c) is onehot(a, b, c). columns gives
+// summand temp..hum is temp + ... + hum, and onehot(a..c) is onehot(a, b, c), as of ridge(). columns gives
 // those of a name, and whether it is a range; others stay names. f itself if there is no range,
 // else positions are those of its own text, written anew. Other places cannot hold a range.
 func (f *Formula) WithRanges(columns func(name string) (names []string, isRange bool, err error)) (*Formula, error) {
@@ -66,12 +66,12 @@ func (r *ranges) summand(t Summand) ([]Summand, error) {
 		switch {
 		case c.Func == "onehot" && len(vars) < 2:
 			return nil, r.f.Errorf(c.Pos, "onehot() takes the columns of a factor, two or more of them")
-		case c.Func == "onehot":
+		case c.Func == "onehot", c.Func == "ridge":
 			t.Calls = slices.Clone(t.Calls)
 			t.Calls[i].Vars = vars
 		case same:
 		case c.Func != "" || len(t.Calls) > 1:
-			return nil, r.f.Errorf(c.Vars[0].Pos, "a range stands for several terms, as in ~ first..last, or for the columns of onehot(): write the columns of this term one by one")
+			return nil, r.f.Errorf(c.Vars[0].Pos, "a range stands for several terms, as in ~ first..last, or for the columns of onehot() and ridge(): write the columns of this term one by one")
 		default:
 			var all []Summand
 			for _, v := range vars {

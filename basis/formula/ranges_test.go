@@ -53,7 +53,7 @@ func TestRangesAreWrittenOut(t *testing.T) {
 
 func TestRangesWhereTheyCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
-		"~ s(a..c)":        "formula, character 5: a range stands for several terms, as in ~ first..last, or for the columns of onehot(): write the columns of this term one by one",
+		"~ s(a..c)":        "formula, character 5: a range stands for several terms, as in ~ first..last, or for the columns of onehot() and ridge(): write the columns of this term one by one",
 		"~ te(a..b)":       "write the columns of this term one by one",
 		"~ factor(a..b)":   "write the columns of this term one by one",
 		"~ a..b:c":         "write the columns of this term one by one",

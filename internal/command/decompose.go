@@ -123,7 +123,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), rows (robust, given how these rows split interactions from their margins), projection (takes the remainder for noise) or none")
 	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")
-	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
+	f.BoolVar(&d.selectTerms, "select", false, "let smoothing take out whole terms: smooths, numbers and factors")
 	f.StringVar(&d.phonam, "phonam", "", "project a neural additive model's deep part on its learned bases with ridges (learned, the default) or on splines of their features (spline); --method pho: on the bases without ridges")
 	f.StringVar(&d.terms, "terms", "hierarchical", "hierarchical: interactions are orthogonal to their margins, over the rows; fitted: as the fit has them, factors with the formula's contrasts")
 	f.BoolVar(&d.orders, "orders", false, "say what share of the variance is main effects, interactions of two columns, and so on")

@@ -18,7 +18,7 @@ func TestExportFixedPoint(t *testing.T) {
 	temp := t.TempDir()
 	place := func(name string) string { return filepath.Join(temp, name) }
 	write(t, place("rows.csv"), rows(400))
-	args := []string{"--data", place("rows.csv"), "--formula", "y ~ s(x3, k=6) + g + s(x1, by=g, k=5) + w", "--export-onnx"}
+	args := []string{"--data", place("rows.csv"), "--formula", "y ~ s(x3, k=6) + g + s(x1, by=g, k=5) + w + ridge(x0, x2)", "--export-onnx"}
 	for _, c := range []struct{ model, input string }{{golden("ssn_op13"), "x=x0..x4"}, {golden("two_heads"), "x=x0..x3"}} {
 		own := append(args, "--input", c.input)
 		done(t, append([]string{"decompose", "--model", c.model, "--out", place("one")}, own...)...)

@@ -196,8 +196,11 @@ func (p *page) coefficients(k int) error {
 		if c.Level != "" && !p.r.Labels.IsEmpty() {
 			name = c.Term + " = " + c.Level
 		}
-		if c.Term == "" {
+		switch {
+		case c.Term == "":
 			name = "(Intercept)"
+		case c.Column != "":
+			name = c.Term + "[" + c.Column + "]"
 		}
 		row := []string{p.name(shown(name), 2*summaryName/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
 		rows = append(rows, row)

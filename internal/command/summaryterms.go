@@ -135,6 +135,22 @@ func writeTerms(w io.Writer, p *decompose.Predictor, full bool) {
 	if rest > 0 {
 		fmt.Fprintf(w, "  and %d terms that vary less (all are in the report)\n", rest)
 	}
+	if out := takenOut(p); len(out) > 0 {
+		fmt.Fprintf(w, "  taken out by smoothing: %s\n", strings.Join(out, ", "))
+	}
+}
+
+// takenOut names the terms of which smoothing left nothing, the first of many.
+func takenOut(p *decompose.Predictor) (names []string) {
+	for i := range p.Terms {
+		if p.Terms[i].TakenOut {
+			names = append(names, shown(p.Terms[i].Name))
+		}
+	}
+	if more := len(names) - summaryTerms; more > 0 {
+		names = append(names[:summaryTerms], fmt.Sprintf("%d more", more))
+	}
+	return names
 }
 
 // shareOf writes a share that may be unknown.

@@ -79,7 +79,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--response y --offset y", want: `--offset: column "y" is the response`},
 		{args: decomp + "--formula", more: []string{"~ x0 + s(x1, bs=\"ps\""}, want: "--formula: formula, character 21: expected \",\" or \")\" in s(...), found the end of the formula\n  ~ x0 + s(x1, bs=\"ps\"\n                      ^"},
 		{args: decomp + "--formula", more: []string{"~ x0 ++ x1"}, want: "--formula: formula, character 7: expected a term, found \"+\"\n  ~ x0 ++ x1\n        ^"},
-		{args: decomp + "--formula", more: []string{"~ q(x1)"}, want: "--formula: formula, character 3: unknown function \"q\"; the functions are factor, onehot, s, te, ti\n  ~ q(x1)\n    ^"},
+		{args: decomp + "--formula", more: []string{"~ q(x1)"}, want: "--formula: formula, character 3: unknown function \"q\"; the functions are factor, onehot, ridge, s, te, ti\n  ~ q(x1)\n    ^"},
 		{args: decomp + "--formula", more: []string{`~ s(x1, kk=3)`}, want: "--formula: formula, character 9: unknown argument \"kk\" of s(); did you mean k?\n  ~ s(x1, kk=3)\n          ^"},
 	} {
 		c.status = exitUsage
