@@ -76,6 +76,9 @@ func TestRoundTrip(t *testing.T) {
 			[]string{"f(x1)", "f(x2)", "f(x3)", "f(x1,x3)", "f(x2,x3)"}},
 		"two predictors": {Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{`mu = h ~ x1`, `sigma = ~ x2`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1"}},
+		"terms of one name with other bases": {Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{
+			`mu = h ~ s(x2, k=10) + s(x3, bs="ps", k=6) + s(x1, by=d, k=4) + te(x1, x3, k=3)`, `sigma = ~ s(x2, k=5) + s(x3, bs="cr", k=6) + s(x1, by=d, k=5) + te(x1, x3, k=4)`},
+			Factors: []string{"d"}}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"s(x2)", "s(x3)", "s(x1):d0", "s(x1):d1", "s(x1):d2", "s(x1):d3", "te(x1,x3)"}},
 		"single precision": {Config{Structured: Structured{Formulas: []string{"b ~ x1"}}, Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}},
 			Training: Training{Epochs: 30, Seed: 2, Single: true}}, []string{"x1"}}, // long enough to be better than epoch 0, which has no deep part
 		"gam": {Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},

@@ -134,7 +134,8 @@ type writer struct {
 	outputs []string // tensors of the predictors
 	kind    onnxpb.TensorProto_DataType
 	sums    [][]string        // effects that make up each predictor
-	bases   map[string]string // by term name: predictors share them
+	bases   map[string]string // of feature networks, by term name: predictors share them
+	shares  map[string]string // bases of formula terms, by all that decides their columns
 	// declared are the formula terms that the graph cannot tell, by predictor.
 	declared  [][]onnx.DeclaredTerm
 	deepParts [][]string          // tensors of U, by predictor
@@ -148,7 +149,7 @@ func newWriter(m *Model, double bool) *writer {
 	w := &writer{
 		b: onnxpb.NewBuilder(17), outputs: outputsOf(m), kind: onnxpb.TensorProto_FLOAT, levels: m.Levels,
 		sums: make([][]string, k), declared: make([][]onnx.DeclaredTerm, k), deepParts: make([][]string, k),
-		bases: map[string]string{}, doubles: map[string]string{},
+		bases: map[string]string{}, shares: map[string]string{}, doubles: map[string]string{},
 	}
 	if double {
 		w.kind = onnxpb.TensorProto_DOUBLE
