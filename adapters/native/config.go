@@ -78,7 +78,8 @@ type Sampling struct {
 // Structured is the formula part X beta.
 type Structured struct {
 	// Formulas are texts for basis.Parse, such as "y ~ x1 + s(x2, k=20)" for every
-	// predictor or "sigma = ~ x1" for one; none: intercepts only.
+	// predictor or "sigma = ~ x1" for one; none: intercepts only. "y ~ ." is a term for each
+	// column without another role or a feature network, chosen as in package propose.
 	Formulas []string
 	// Factors are columns that are categories though they hold numbers.
 	Factors []string

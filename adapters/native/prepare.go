@@ -44,12 +44,15 @@ type job struct {
 // models that training begins from: intercepts alone, and the additive one.
 func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	schema := src.Schema()
+	j := &job{cfg: cfg, fit: &Fit{Seed: cfg.Training.Seed}}
+	if err := cfg.expand(ctx, src, j.fit); err != nil {
+		return nil, err
+	}
 	formulas, err := cfg.validate(schema)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Training.Workers = goroutines(cfg.Training.Workers)
-	j := &job{cfg: cfg, fit: &Fit{Seed: cfg.Training.Seed}}
 	if own := cfg.factorFeatures(schema); own != nil {
 		formulas = append(formulas, own)
 	}

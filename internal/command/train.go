@@ -68,8 +68,9 @@ take numbers: the file's metadata say which, and decompose takes the texts as th
 takes together: how far their curves differ is how far they can be relied on. With --resample
 each sees a bootstrap resample of the rows, and bands hold what other rows would change.
 
-Saved are linear terms, factors, smooths of one column (with or without by) and their
-tensor products: decompose takes them, with their penalties, from the file.`,
+The file declares the terms of the formula: decompose takes them, with their penalties,
+from there. '~ .' is a term for each column without another role, chosen by what it holds;
+the formula that was chosen is printed.`,
 		Example: `  pho train --data rows.csv --formula 'y ~ x1 + s(x2, bs="ps")' --deep x1,x2,x3 --out trained
   pho train --data rows.csv --kind nam --response y --features x1,x2,x3 --out trained
   pho train --data rows.csv --kind gam --formula 'y ~ s(x1) + s(x2)' --out trained

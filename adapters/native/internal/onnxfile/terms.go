@@ -129,7 +129,11 @@ func (w *writer) basis(name string, t decompose.Term) (string, error) {
 		}
 		return w.by(name, x, t)
 	}
-	return "", fmt.Errorf("it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have")
+	e, err := basis.Express(t)
+	if err != nil {
+		return "", err
+	}
+	return w.splines.Times(name, e, nil)
 }
 
 // by multiplies the columns x of a smooth with its by column, or with the
