@@ -14,7 +14,7 @@ const (
 	SSN Architecture = "ssn" // formula terms, with or without a deep part and feature networks
 	NAM Architecture = "nam" // feature networks, with or without a deep part
 	MLP Architecture = "mlp" // a deep part alone
-	GAM Architecture = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
+	GAM Architecture = "gam" // formula terms alone: solved, not trained; by Fisher scoring with REML unless gaussian
 )
 
 // Activation is the function that a hidden layer applies to each of its units.

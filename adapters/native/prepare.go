@@ -87,7 +87,13 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err := j.checkExport(blocks); err != nil {
 		return nil, err
 	}
-	return j, j.fitAdditive(ctx, blocks, free)
+	if err := j.fitAdditive(ctx, blocks, free); err != nil {
+		return nil, err
+	}
+	if cfg.Architecture == GAM && !family.TraitsOf(cfg.Family).LeastSquares {
+		return j, j.converge(ctx, blocks, free)
+	}
+	return j, nil
 }
 
 // goroutines is the number of workers that was asked for, 0 being one for each processor,
@@ -133,14 +139,9 @@ func (j *job) checkExport(blocks [][]decompose.Block) (err error) {
 
 // fitAdditive fits the additive model of each predictor to its working response.
 func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free []bool) error {
-	f := j.cfg.Family
-	o := &additive.Options{Smoothing: j.cfg.Structured.Smoothing, SP: j.cfg.Structured.SP, Workers: j.cfg.Training.Workers, OwnScale: !f.HasDispersion() && !f.Mass()}
-	if f.Mass() {
-		o.KnownScale = 1
-	}
 	for k := range j.names {
 		z, w := j.trainTarget.Working(j.family, j.intercepts, k)
-		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.SumW}, o)
+		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.SumW}, j.additiveOptions())
 		if err != nil {
 			return err
 		}
@@ -148,6 +149,15 @@ func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free 
 		j.fit.Additive = append(j.fit.Additive, s.Result)
 	}
 	return nil
+}
+
+func (j *job) additiveOptions() *additive.Options {
+	f := j.cfg.Family
+	o := &additive.Options{Smoothing: j.cfg.Structured.Smoothing, SP: j.cfg.Structured.SP, Workers: j.cfg.Training.Workers, OwnScale: !f.HasDispersion() && !f.Mass()}
+	if f.Mass() {
+		o.KnownScale = 1
+	}
+	return o
 }
 
 // columns are those that the configuration names outside of formulas.
