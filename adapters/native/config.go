@@ -50,6 +50,11 @@ type Config struct {
 	// family.Ordinal its levels, numbers, and thresholds.
 	Family family.Differentiable
 
+	// Missing allows missing numbers (NaN) in columns that networks alone read: the mean of
+	// the column over the training rows stands for them, in the file too. Terms of formulas
+	// need values.
+	Missing bool
+
 	Structured      Structured
 	Deep            Deep
 	FeatureNetworks FeatureNetworks

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -57,6 +58,9 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 		formulas = append(formulas, own)
 	}
 	if err := j.read(ctx, src, unique(append(cfg.columns(), termColumns(formulas)...))); err != nil {
+		return nil, err
+	}
+	if err := cfg.complete(j.train, j.valid, formulas); err != nil {
 		return nil, err
 	}
 	if err := cfg.settleClasses(j.fit.Classes, formulas); err != nil {
@@ -168,6 +172,31 @@ func (c *Config) columns() []string {
 		names = append(names, p[:]...)
 	}
 	return names
+}
+
+// complete refuses missing numbers where a network cannot put the mean for them.
+func (c *Config) complete(train, valid *rows.Frame, formulas []*basis.Formula) error {
+	if !c.Missing {
+		return nil
+	}
+	for _, name := range unique(slices.Concat([]string{c.Response, c.Event, c.Weights, c.Offset}, c.Structured.Factors, c.Deep.Factors, c.FeatureNetworks.Factors, termColumns(formulas))) {
+		for _, f := range []*rows.Frame{train, valid} {
+			if f == nil {
+				continue
+			}
+			if i, ok := f.Columns.Lookup(name); !ok || !i.Numeric {
+				continue
+			}
+			x, err := f.Batch.Numeric(name)
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(x, math.IsNaN); i >= 0 {
+				return fmt.Errorf("native: column %q, data row %d: %w, and only columns that networks alone read may lack some: fill it in, or leave such rows out", name, f.Batch.Row(i)+1, data.ErrMissingValue)
+			}
+		}
+	}
+	return nil
 }
 
 func unique(names []string) []string {

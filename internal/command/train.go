@@ -124,9 +124,6 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, given *
 	if d.out == "" {
 		return usagef("--out is missing: name the directory to write")
 	}
-	if d.data.na == "keep" {
-		return usagef("--na keep: networks are trained on rows without missing cells; use --na drop")
-	}
 	cfg, err := d.config()
 	if err != nil {
 		return err
@@ -207,6 +204,7 @@ func (d *trainFlags) spare(paths []string) error {
 func (d *trainFlags) config() (native.Config, error) {
 	c := native.Config{
 		Architecture: native.Architecture(d.kind), Response: d.response, Event: d.event, Weights: d.weights, Offset: d.offset,
+		Missing:    d.data.na == "keep",
 		Structured: native.Structured{Formulas: d.formulas, Factors: d.data.factors},
 		Deep:       native.Deep{Columns: d.deep},
 		Training: native.Training{

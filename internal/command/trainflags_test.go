@@ -2,8 +2,11 @@ package command
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -228,6 +231,64 @@ func TestTrainFormats(t *testing.T) {
 			first = network
 		} else if network != first {
 			t.Errorf("%s gives another network than rows.csv", name)
+		}
+	}
+}
+
+// TestTrainKeepsMissing: with --na keep the mean of the training rows stands for a missing
+// number, in training and in the file; terms and the response need values.
+func TestTrainKeepsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	place := func(name string) string { return filepath.Join(dir, name) }
+	trainingRows(t, place("rows.csv"))
+	lines := strings.Split(strings.TrimSpace(read(t, place("rows.csv"))), "\n")
+	sum, n := 0.0, 0.0
+	for i, line := range lines[1:] {
+		if i%5 != 0 {
+			sum, n = sum+number(t, strings.Split(line, ",")[0]), n+1
+		}
+	}
+	with := func(name, cell string, column int) {
+		changed := slices.Clone(lines)
+		for i := 1; i < len(changed); i += 5 {
+			cells := strings.Split(changed[i], ",")
+			cells[column] = cell
+			changed[i] = strings.Join(cells, ",")
+		}
+		write(t, place(name), strings.Join(changed, "\n")+"\n")
+	}
+	with("missing.csv", "", 0)
+	with("filled.csv", strconv.FormatFloat(sum/n, 'g', -1, 64), 0)
+	with("response.csv", "", 5)
+	train := []string{"train", "--na", "keep", "--out", place("out"), "--epochs", "5", "--validation", "0", "--formula", "y ~ s(x2, k=5)"}
+	done(t, append(train, "--data", place("missing.csv"), "--deep", "x1,g", "--features", "x1")...)
+	done(t, "decompose", "--model", filepath.Join(place("out"), fileNetwork), "--data", place("missing.csv"), "--na", "keep", "--out", place("result"))
+	var eta [2][]float64
+	for i, name := range []string{"missing.csv", "filled.csv"} {
+		done(t, "apply", "--decomposition", place("result"), "--data", place(name), "--na", "keep", "--out", place("parts.csv"))
+		header, records := table(t, place("parts.csv"))
+		at := slices.Index(header, "eta")
+		for _, r := range records {
+			eta[i] = append(eta[i], number(t, r[at]))
+		}
+	}
+	if len(eta[0]) != len(lines)-1 {
+		t.Fatalf("%d rows of %d", len(eta[0]), len(lines)-1)
+	}
+	for i, v := range eta[0] {
+		if math.Abs(v-eta[1][i]) > 1e-5*math.Abs(v) { // the file's mean is a float32
+			t.Errorf("row %d: %g, %g where the mean is filled in", i+1, v, eta[1][i])
+		}
+	}
+	for _, c := range []struct{ data, deep, formula, want string }{
+		{"missing.csv", "x2", "y ~ x1", `column "x1", data row 1: data: a value is missing`},
+		{"response.csv", "x1", "y ~ x2", `column "y", data row 1: data: a value is missing`},
+		{"missing.csv", "x2", "y ~ .", `column "x1", data row 1: data: a value is missing`},
+	} {
+		o := call(t, "train", "--na", "keep", "--out", place("refused"), "--data", place(c.data), "--formula", c.formula, "--deep", c.deep)
+		if o.status != exitFailed || !strings.Contains(o.err, c.want) || !strings.Contains(o.err, "--na drop") {
+			t.Errorf("%+v: status %d, %s", c, o.status, o.err)
 		}
 	}
 }

@@ -182,13 +182,17 @@ func (w *writer) effect(k int, name, basis string, coef []float64) {
 	w.sums[k] = append(w.sums[k], w.node("MatMul", name+".effect", []string{basis, c}))
 }
 
-// standardised is (columns - mean)/sd, N x len(columns).
-func (w *writer) standardised(name string, columns []string, mean, sd []float64) string {
+// standardised is (columns - mean)/sd, N x len(columns); 0 where a number is missing, if some may be.
+func (w *writer) standardised(name string, columns []string, mean, sd []float64, missing bool) string {
 	x := columns[0]
 	if len(columns) > 1 {
 		x = w.node("Concat", name+".columns", columns, onnxpb.Int("axis", 1))
 	}
 	d := []int{len(columns)}
-	x = w.node("Sub", name+".centred", []string{x, w.constant(name+".mean", d, mean...)})
+	at := w.constant(name+".mean", d, mean...)
+	if missing {
+		x = w.node("Where", name+".known", []string{w.node("IsNaN", name+".missing", []string{x}), at, x})
+	}
+	x = w.node("Sub", name+".centred", []string{x, at})
 	return w.node("Div", name+".scaled", []string{x, w.constant(name+".sd", d, sd...)})
 }
