@@ -138,8 +138,6 @@ func TestBadInput(t *testing.T) {
 		{"factors of features", Config{Structured: Structured{Formulas: []string{"y ~ g"}}, FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "g"}, Factors: []string{"d"}}}, src,
 			"native: feature networks: factor \"d\" is not among their columns [\"x1\" \"g\"]\n" +
 				"native: feature networks: the factor \"g\" is a term of the formula already: leave one of them out"},
-		{"gam of counts", Config{Architecture: GAM, Family: family.Poisson{}, Structured: Structured{Formulas: []string{"c ~ x1"}}}, src,
-			`native: a gam of family poisson is not solved from moments: use an ssn without deep columns, which is trained`},
 		{"shared deep part, online", Config{Family: family.GaussianLS{}, Response: "y", Deep: Deep{Columns: []string{"x1"}, Orthogonalize: true}}, src,
 			`native: online orthogonalization of 2 predictors needs Deep.Separate: each has its own structured columns`},
 		{"unknown predictor", Config{Structured: Structured{Formulas: []string{"y ~ x1", "tau = ~ x1"}}}, src,

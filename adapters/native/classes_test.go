@@ -374,7 +374,6 @@ func TestBadClasses(t *testing.T) {
 		`no row of positive weight that is trained on has the class "c"`: {Response: "rare", Weights: "w"},
 		`an offset is for one predictor`:                                 {Response: "y", Offset: "w"},
 		`its classes are those of the response`:                          {Response: "y", Family: three},
-		`use an ssn without deep columns`:                                {Response: "y", Architecture: GAM},
 		`formula for predictor "3": the categorical model has`:           {Response: "y", Structured: Structured{Formulas: []string{"`3` = ~ x"}}},
 		`events "w": `:        {Response: "y", Event: "w"},
 		`needs Deep.Separate`: {Response: "y", Deep: Deep{Columns: []string{"x"}, Orthogonalize: true}},

@@ -14,7 +14,7 @@ const (
 	SSN Architecture = "ssn" // formula terms, with or without a deep part and feature networks
 	NAM Architecture = "nam" // feature networks, with or without a deep part
 	MLP Architecture = "mlp" // a deep part alone
-	GAM Architecture = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
+	GAM Architecture = "gam" // formula terms alone: solved, not trained; by Fisher scoring with REML unless gaussian
 )
 
 // Activation is the function that a hidden layer applies to each of its units.
@@ -50,6 +50,11 @@ type Config struct {
 	// family.Ordinal its levels, numbers, and thresholds.
 	Family family.Differentiable
 
+	// Missing allows missing numbers (NaN) in columns that networks alone read: the mean of
+	// the column over the training rows stands for them, in the file too. Terms of formulas
+	// need values.
+	Missing bool
+
 	Structured      Structured
 	Deep            Deep
 	FeatureNetworks FeatureNetworks
@@ -78,7 +83,8 @@ type Sampling struct {
 // Structured is the formula part X beta.
 type Structured struct {
 	// Formulas are texts for basis.Parse, such as "y ~ x1 + s(x2, k=20)" for every
-	// predictor or "sigma = ~ x1" for one; none: intercepts only.
+	// predictor or "sigma = ~ x1" for one; none: intercepts only. "y ~ ." is a term for each
+	// column without another role or a feature network, chosen as in package propose.
 	Formulas []string
 	// Factors are columns that are categories though they hold numbers.
 	Factors []string

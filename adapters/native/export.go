@@ -38,9 +38,9 @@ type ExportOptions struct {
 // metadata hold too (onnx.MetadataLabels). Of a family other than gaussian they hold its
 // name and the response (onnx.MetadataResponse).
 //
-// What has no counterpart in ONNX is an error: isotropic smooths of several columns,
-// interactions and random effects; levels that are no float32, unless Double; and a model
-// that reads no column, for a graph without inputs has no rows. Config.Export asks before
+// What has no counterpart in ONNX is an error: smooths of another package's class that does
+// not say what it computes (basis.Express); levels that are no float32, unless Double; and a
+// model that reads no column, for a graph without inputs has no rows. Config.Export asks before
 // training.
 func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	double := o != nil && o.Double

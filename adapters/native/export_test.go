@@ -60,6 +60,17 @@ func largest(m *mat.Dense) float64 { return math.Max(math.Abs(mat.Max(m)), math.
 // structure.
 func TestRoundTrip(t *testing.T) {
 	tab := simulated(t, 400, 3)
+	b, err := whole(t, tab).Numeric("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	not := make([]float64, len(b))
+	for i := range b {
+		not[i] = 1 - b[i]
+	}
+	if err := tab.AddNumeric("nb", not); err != nil {
+		t.Fatal(err)
+	}
 	small := Training{Epochs: 3, Seed: 2}
 	for name, c := range map[string]struct {
 		cfg  Config
@@ -71,11 +82,16 @@ func TestRoundTrip(t *testing.T) {
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Softplus}, Training: small}, []string{"x1", "s(x2)", "s(x3)"}},
 		"thin plate, factors": {Config{Structured: Structured{Formulas: []string{`y ~ s(x2) + s(x1, m=3, k=7) + factor(d)`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"s(x2)", "s(x1)", "factor(d)"}},
+		"surfaces, interactions, random effects": {Config{Structured: Structured{Formulas: []string{`y ~ x1 + s(x1, x2, k=8) + x1:x3 + d:x2 + s(d, bs="re") + onehot(b, nb)`}, Factors: []string{"d"}},
+			Deep: Deep{Columns: []string{"x1"}}, Training: small}, []string{"x1", "s(x1,x2)", "x1:x3", "d:x2", "s(d)", "onehot(b,nb)"}},
 		"nam": {Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
 			Products: [][2]string{{"x2", "x3"}}, Hidden: []int{8, 4}, ExU: true, Activation: ReLUN}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Tanh}, Training: small},
 			[]string{"f(x1)", "f(x2)", "f(x3)", "f(x1,x3)", "f(x2,x3)"}},
 		"two predictors": {Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{`mu = h ~ x1`, `sigma = ~ x2`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1"}},
+		"terms of one name with other bases": {Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{
+			`mu = h ~ s(x2, k=10) + s(x3, bs="ps", k=6) + s(x1, by=d, k=4) + te(x1, x3, k=3)`, `sigma = ~ s(x2, k=5) + s(x3, bs="cr", k=6) + s(x1, by=d, k=5) + te(x1, x3, k=4)`},
+			Factors: []string{"d"}}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"s(x2)", "s(x3)", "s(x1):d0", "s(x1):d1", "s(x1):d2", "s(x1):d3", "te(x1,x3)"}},
 		"single precision": {Config{Structured: Structured{Formulas: []string{"b ~ x1"}}, Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}},
 			Training: Training{Epochs: 30, Seed: 2, Single: true}}, []string{"x1"}}, // long enough to be better than epoch 0, which has no deep part
 		"gam": {Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},
@@ -130,9 +146,7 @@ func TestSplineBasisIsTheSpace(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	tab := simulated(t, 200, 5)
 	for formula, want := range map[string]string{
-		"y ~ s(x1, x2)":  `native: term "s(x1,x2)": it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have`,
 		"y ~ factor(x1)": `native: term "factor(x1)": column "x1" has the level `,
-		"y ~ x1:x2 + x1": `native: term "x1:x2": it has no counterpart in ONNX`,
 		"y ~ 1":          `native: the model reads no column, only its intercepts are left`,
 	} {
 		m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)

@@ -56,6 +56,9 @@ type Fit struct {
 	// Classes are the texts of the response that were trained as 0 and 1, or the classes of
 	// family.Categorical, numbers as levels are written; nil: it held numbers.
 	Classes []string
+	// Chosen are the formulas that had a ".", with the terms that were chosen in its place, and
+	// LeftOut the columns that got none of them, with the reasons; nil: there was no ".".
+	Chosen, LeftOut []string
 	// Warnings are sentences on what a user of the model should know; nil: nothing.
 	Warnings []string
 	// Additive has for each predictor the penalised additive model of its working response:

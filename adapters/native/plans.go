@@ -34,7 +34,7 @@ func (c *Config) feature(name string, columns [][]string) *network.Plan {
 	return &network.Plan{
 		Name: name, Columns: columns, Numeric: len(columns[0]), Predictors: counting(c.Family.Predictors()), Hidden: f.Hidden,
 		Activation: nn.Function(f.Activation), ExU: f.ExU, Dropout: f.Dropout, FeatureDropout: f.FeatureDropout, OutputPenalty: f.OutputPenalty,
-		Initialization: network.Initialization(c.Training.Initialization), ProductOf: -1, Units: f.Hidden[len(f.Hidden)-1],
+		Initialization: network.Initialization(c.Training.Initialization), ProductOf: -1, Units: f.Hidden[len(f.Hidden)-1], Missing: c.Missing,
 	}
 }
 
@@ -95,7 +95,7 @@ func (c *Config) deepPlans(schema data.Schema) []*network.Plan {
 		p := &network.Plan{
 			Name: name, Deep: true, Predictors: predictors, Hidden: d.Hidden, Activation: nn.Function(d.Activation),
 			BatchNorm: d.BatchNorm, Dropout: d.Dropout, LastDropout: true, Orthogonalize: d.Orthogonalize, WithoutFirstBias: d.WithoutFirstBias,
-			Initialization: network.Initialization(c.Training.Initialization), ProductOf: -1, Units: d.Hidden[len(d.Hidden)-1],
+			Initialization: network.Initialization(c.Training.Initialization), ProductOf: -1, Units: d.Hidden[len(d.Hidden)-1], Missing: c.Missing,
 		}
 		d.setColumns(p, schema)
 		return p

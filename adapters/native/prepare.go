@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -44,16 +45,22 @@ type job struct {
 // models that training begins from: intercepts alone, and the additive one.
 func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	schema := src.Schema()
+	j := &job{cfg: cfg, fit: &Fit{Seed: cfg.Training.Seed}}
+	if err := cfg.expand(ctx, src, j.fit); err != nil {
+		return nil, err
+	}
 	formulas, err := cfg.validate(schema)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Training.Workers = goroutines(cfg.Training.Workers)
-	j := &job{cfg: cfg, fit: &Fit{Seed: cfg.Training.Seed}}
 	if own := cfg.factorFeatures(schema); own != nil {
 		formulas = append(formulas, own)
 	}
 	if err := j.read(ctx, src, unique(append(cfg.columns(), termColumns(formulas)...))); err != nil {
+		return nil, err
+	}
+	if err := cfg.complete(j.train, j.valid, formulas); err != nil {
 		return nil, err
 	}
 	if err := cfg.settleClasses(j.fit.Classes, formulas); err != nil {
@@ -84,7 +91,13 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err := j.checkExport(blocks); err != nil {
 		return nil, err
 	}
-	return j, j.fitAdditive(ctx, blocks, free)
+	if err := j.fitAdditive(ctx, blocks, free); err != nil {
+		return nil, err
+	}
+	if cfg.Architecture == GAM && !family.TraitsOf(cfg.Family).LeastSquares {
+		return j, j.converge(ctx, blocks, free)
+	}
+	return j, nil
 }
 
 // goroutines is the number of workers that was asked for, 0 being one for each processor,
@@ -130,14 +143,9 @@ func (j *job) checkExport(blocks [][]decompose.Block) (err error) {
 
 // fitAdditive fits the additive model of each predictor to its working response.
 func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free []bool) error {
-	f := j.cfg.Family
-	o := &additive.Options{Smoothing: j.cfg.Structured.Smoothing, SP: j.cfg.Structured.SP, Workers: j.cfg.Training.Workers, OwnScale: !f.HasDispersion() && !f.Mass()}
-	if f.Mass() {
-		o.KnownScale = 1
-	}
 	for k := range j.names {
 		z, w := j.trainTarget.Working(j.family, j.intercepts, k)
-		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.SumW}, o)
+		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.SumW}, j.additiveOptions())
 		if err != nil {
 			return err
 		}
@@ -145,6 +153,15 @@ func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free 
 		j.fit.Additive = append(j.fit.Additive, s.Result)
 	}
 	return nil
+}
+
+func (j *job) additiveOptions() *additive.Options {
+	f := j.cfg.Family
+	o := &additive.Options{Smoothing: j.cfg.Structured.Smoothing, SP: j.cfg.Structured.SP, Workers: j.cfg.Training.Workers, OwnScale: !f.HasDispersion() && !f.Mass()}
+	if f.Mass() {
+		o.KnownScale = 1
+	}
+	return o
 }
 
 // columns are those that the configuration names outside of formulas.
@@ -155,6 +172,31 @@ func (c *Config) columns() []string {
 		names = append(names, p[:]...)
 	}
 	return names
+}
+
+// complete refuses missing numbers where a network cannot put the mean for them.
+func (c *Config) complete(train, valid *rows.Frame, formulas []*basis.Formula) error {
+	if !c.Missing {
+		return nil
+	}
+	for _, name := range unique(slices.Concat([]string{c.Response, c.Event, c.Weights, c.Offset}, c.Structured.Factors, c.Deep.Factors, c.FeatureNetworks.Factors, termColumns(formulas))) {
+		for _, f := range []*rows.Frame{train, valid} {
+			if f == nil {
+				continue
+			}
+			if i, ok := f.Columns.Lookup(name); !ok || !i.Numeric {
+				continue
+			}
+			x, err := f.Batch.Numeric(name)
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(x, math.IsNaN); i >= 0 {
+				return fmt.Errorf("native: column %q, data row %d: %w, and only columns that networks alone read may lack some: fill it in, or leave such rows out", name, f.Batch.Row(i)+1, data.ErrMissingValue)
+			}
+		}
+	}
+	return nil
 }
 
 func unique(names []string) []string {

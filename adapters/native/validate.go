@@ -113,12 +113,6 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 		if deep+features > 0 {
 			f.add("a gam has neither deep columns nor feature networks: that is an ssn")
 		}
-		if !family.TraitsOf(c.Family).LeastSquares {
-			f.add("a gam of family %s is not solved from moments: use an ssn without deep columns, which is trained", c.Family.Name())
-		}
-		if c.Offset != "" {
-			f.add("a gam here takes no offset: subtract column %q from the response", c.Offset)
-		}
 	default:
 		f.add("unknown architecture %q: known are ssn, nam, mlp and gam", c.Architecture)
 	}

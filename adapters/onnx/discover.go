@@ -130,6 +130,9 @@ func (d *Declaration) asFound() *structure.Declared {
 		own := structure.DeclaredPredictor{Output: p.Output, Deep: p.Deep}
 		for _, t := range p.Terms {
 			own.Terms = append(own.Terms, structure.DeclaredTerm(t))
+			if f, ok := t.Block.Term.(*basis.OneHotTerm); ok {
+				out.Dummies = append(out.Dummies, f.Columns())
+			}
 		}
 		out.Predictors = append(out.Predictors, own)
 	}

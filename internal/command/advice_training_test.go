@@ -19,7 +19,6 @@ func TestTrainSpeaksInFlags(t *testing.T) {
 		{[]string{"--kind", "mlp", "--response", "y", "--deep", "x1,x2", "--learning-rate", "1e300"}, exitFailed, "Lower --learning-rate (1e+300), set --clip-norm, or look for extreme values"},
 		{[]string{"--kind", "mlp", "--deep", "x1,x2"}, exitFailed, "no response: give --response COLUMN or write y ~ ... in a formula"},
 		{[]string{"--kind", "nam", "--response", "y"}, exitFailed, "a nam needs --features"},
-		{[]string{"--formula", "y ~ s(x1, x2)", "--deep", "x1"}, exitFailed, `term "s(x1,x2)": it has no counterpart in ONNX here`},
 		{[]string{"--formula", "y ~ x1", "--deep", "x1", "--clip-norm", "-1"}, exitUsage, "--clip-norm -1: it is a number >= 0"},
 	} {
 		o := call(t, append([]string{"train", "--data", rows, "--out", out, "--epochs", "3"}, c.args...)...)

@@ -12,7 +12,7 @@ func TestCompletedValues(t *testing.T) {
 	for name, values := range flagValues() {
 		command := "decompose"
 		switch name {
-		case "kind", "orthogonalize":
+		case "kind", "orthogonalize", "activation", "initialization", "optimizer", "schedule":
 			command = "train"
 		case "by", "roll-up", "unseen":
 			command = "monitor"

@@ -35,6 +35,12 @@ type dataFlags struct {
 }
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
+	d.addFiles(f)
+	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
+}
+
+// addFiles adds the flags on how files are read.
+func (d *dataFlags) addFiles(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also compressed), Parquet, Arrow, NumPy, JSON lines or Excel, by content; a quoted glob, or - for CSV or Arrow from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
 	f.StringVar(&d.decimal, "decimal", "", "`CHAR` before the decimals of numbers in CSV files: a comma, or a point (default)")
@@ -42,7 +48,6 @@ func (d *dataFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.sheet, "sheet", "", "`NAME` of the sheet of Excel workbooks (default: the first)")
 	f.StringArrayVar(&d.marks, "na-values", nil, "`CELL` of CSV files that is missing, to the letter, besides NA, NaN, null and empty ones: ?, -999, #N/A (repeatable)")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
-	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
 }
 
 func (d *dataFlags) addFactors(f *pflag.FlagSet) {

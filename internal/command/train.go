@@ -3,12 +3,12 @@ package command
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/basis"
@@ -25,25 +25,24 @@ const (
 
 // trainFlags are the flags of pho train.
 type trainFlags struct {
-	out, log               string
-	formulas               []string
-	kind, family           string
-	deep, features         []string
-	hidden                 []int
-	response, event        string
-	weights, offset        string
-	orthogonalize          string
-	epochs, batch          int
-	patience               int
-	rate, validation, drop float64
-	clip                   float64
-	checkpoint             string
-	resume, single         bool
-	members                int
-	resample               bool
-	workers                int
-	seed                   uint64
-	data                   dataFlags
+	out, log        string
+	formulas        []string
+	kind, family    string
+	deep            []string
+	networks        neuralFlags
+	response, event string
+	weights, offset string
+	orthogonalize   string
+	epochs, batch   int
+	patience        int
+	validation      float64
+	checkpoint      string
+	resume, single  bool
+	members         int
+	resample        bool
+	workers         int
+	seed            uint64
+	data            dataFlags
 }
 
 func newTrain(s streams) *cobra.Command {
@@ -68,22 +67,22 @@ take numbers: the file's metadata say which, and decompose takes the texts as th
 takes together: how far their curves differ is how far they can be relied on. With --resample
 each sees a bootstrap resample of the rows, and bands hold what other rows would change.
 
-Saved are linear terms, factors, smooths of one column (with or without by) and their
-tensor products: decompose takes them, with their penalties, from the file.`,
+The file declares the terms of the formula: decompose takes them, with their penalties,
+from there. '~ .' is a term for each column without another role, chosen by what it holds;
+the formula that was chosen is printed.`,
 		Example: `  pho train --data rows.csv --formula 'y ~ x1 + s(x2, bs="ps")' --deep x1,x2,x3 --out trained
   pho train --data rows.csv --kind nam --response y --features x1,x2,x3 --out trained
   pho train --data rows.csv --kind gam --formula 'y ~ s(x1) + s(x2)' --out trained
   pho train --data rows.csv --formula 'y ~ s(x1) + x2' --deep x1,x2,x3 --members 20 --resample --out networks
   pho train --data rows.csv --formula 'mu = y ~ x1' --formula 'sigma = ~ x2' --deep x1,x2 --out trained`,
-		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&d.data.paths, "data", nil, "data `FILE`: .csv or .csv.gz, a quoted glob, or - for standard input; repeatable, and further files may follow the flags")
+	d.data.addFiles(f)
 	f.StringVar(&d.out, "out", "", "`DIR` to write: absent, empty, or of an earlier training, which is replaced")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as 'y ~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
-	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each; a factor has an effect for each level")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
 	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp())
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
@@ -91,13 +90,11 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor")
 	d.data.addFactors(f)
-	f.IntSliceVar(&d.hidden, "hidden", nil, "`WIDTHS` of the deep part's hidden layers (default 64,32)")
-	f.Float64Var(&d.drop, "dropout", 0, "share of the deep part's hidden units that each step leaves out")
+	d.networks.addNetworks(f)
 	f.StringVar(&d.orthogonalize, "orthogonalize", "", "online: project the deep part in every batch, for comparison; the file holds the projection over the training rows (docs/training.md)")
 	f.IntVar(&d.epochs, "epochs", 500, "most passes over the rows")
 	f.IntVar(&d.batch, "batch-size", 256, "`ROWS` of a step")
-	f.Float64Var(&d.rate, "learning-rate", 0.003, "learning rate of Adam")
-	f.Float64Var(&d.clip, "clip-norm", 0, "bound on the Euclidean norm of a step's gradient, against divergence; 0 for none")
+	d.networks.addOptimizer(f)
 	f.Float64Var(&d.validation, "validation", 0.2, "share of the rows that decide when to stop; 0 for none")
 	f.IntVar(&d.patience, "patience", 25, "`EPOCHS` without improvement after which training stops")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the start, the order of rows and the split")
@@ -107,32 +104,31 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringVar(&d.checkpoint, "checkpoint", "", "`FILE` to save the state of training to every 10 epochs")
 	f.BoolVar(&d.resume, "resume", false, "go on from the checkpoint, if there is one")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it); steps of fewer than 4 million multiplications (3 x rows of a batch x weights) have one")
-	f.StringVar(&d.data.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
-	f.StringVar(&d.data.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
 	f.StringVar(&d.log, "log", "", "json: progress and errors as lines of JSON")
 	return cmd
 }
 
-func (d *trainFlags) run(ctx context.Context, s streams, further []string) error {
+func (d *trainFlags) run(cmd *cobra.Command, s streams, further []string) error {
+	ctx := cmd.Context()
 	log, err := newProgress(s, d.log)
 	if err != nil {
 		return err
 	}
-	if err := d.work(ctx, s, log, further); err != nil {
+	if err := d.work(ctx, s, log, cmd.Flags(), further); err != nil {
 		return log.fail(err, status(ctx, err))
 	}
 	return nil
 }
 
-func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further []string) error {
+func (d *trainFlags) work(ctx context.Context, s streams, log *progress, given *pflag.FlagSet, further []string) error {
 	if d.out == "" {
 		return usagef("--out is missing: name the directory to write")
 	}
-	if d.data.na == "keep" {
-		return usagef("--na keep: networks are trained on rows without missing cells; use --na drop")
-	}
 	cfg, err := d.config()
 	if err != nil {
+		return err
+	}
+	if err := d.networks.idle(given, &cfg); err != nil {
 		return err
 	}
 	reading, err := d.data.options(s)
@@ -208,14 +204,17 @@ func (d *trainFlags) spare(paths []string) error {
 func (d *trainFlags) config() (native.Config, error) {
 	c := native.Config{
 		Architecture: native.Architecture(d.kind), Response: d.response, Event: d.event, Weights: d.weights, Offset: d.offset,
-		Structured:      native.Structured{Formulas: d.formulas, Factors: d.data.factors},
-		Deep:            native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
-		FeatureNetworks: native.FeatureNetworks{Columns: d.features},
+		Missing:    d.data.na == "keep",
+		Structured: native.Structured{Formulas: d.formulas, Factors: d.data.factors},
+		Deep:       native.Deep{Columns: d.deep},
 		Training: native.Training{
-			Epochs: d.epochs, BatchSize: d.batch, LearningRate: d.rate, ValidationShare: d.validation, Patience: d.patience,
-			ClipNorm: d.clip, Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
+			Epochs: d.epochs, BatchSize: d.batch, ValidationShare: d.validation, Patience: d.patience,
+			Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
 		},
 		Export: &native.ExportOptions{}, // what cannot be saved is not trained
+	}
+	if err := d.networks.into(&c); err != nil {
+		return c, err
 	}
 	var named []string
 	for _, text := range d.formulas {
@@ -231,24 +230,24 @@ func (d *trainFlags) config() (native.Config, error) {
 	if c.Family, err = d.trainable(named); err != nil {
 		return c, err
 	}
-	if !slices.Contains([]native.Architecture{native.SSN, native.NAM, native.GAM, native.MLP}, c.Architecture) {
-		return c, usagef("--kind %q: it is ssn, nam, gam or mlp", d.kind)
+	if _, err := among("kind", d.kind, []native.Architecture{native.SSN, native.NAM, native.GAM, native.MLP}); err != nil {
+		return c, err
 	}
-	if c.Architecture == native.NAM && len(c.FeatureNetworks.Columns) == 0 {
+	if c.Architecture == native.NAM && len(c.FeatureNetworks.Columns)+len(c.FeatureNetworks.Pairs) == 0 {
 		c.FeatureNetworks.Columns, c.Deep.Columns = c.Deep.Columns, nil // one network each is what a nam is
 	}
 	for _, name := range d.data.factors {
 		if slices.Contains(c.Deep.Columns, name) {
 			c.Deep.Factors = append(c.Deep.Factors, name)
 		}
-		if slices.Contains(c.FeatureNetworks.Columns, name) {
+		if slices.Contains(c.FeatureNetworks.Columns, name) || slices.ContainsFunc(c.FeatureNetworks.Pairs, func(p [2]string) bool { return p[0] == name || p[1] == name }) {
 			c.FeatureNetworks.Factors = append(c.FeatureNetworks.Factors, name)
 		}
 	}
 	switch d.orthogonalize {
 	case "":
 	case "online":
-		c.Deep.Orthogonalize, c.Deep.Separate = true, c.Family.Predictors() != 1
+		c.Deep.Orthogonalize, c.Deep.Separate = true, c.Deep.Separate || c.Family.Predictors() != 1
 	default:
 		return c, usagef("--orthogonalize %q: it is online or left out; what is done after training is pho decompose", d.orthogonalize)
 	}
@@ -262,12 +261,6 @@ func (d *trainFlags) config() (native.Config, error) {
 	}
 	if d.workers < 0 {
 		return c, usagef("--workers %d is negative", d.workers)
-	}
-	if !(d.rate > 0) || math.IsInf(d.rate, 1) {
-		return c, usagef("--learning-rate %g: it is a number > 0", d.rate)
-	}
-	if !(d.clip >= 0) || math.IsInf(d.clip, 1) {
-		return c, usagef("--clip-norm %g: it is a number >= 0, 0 for no bound", d.clip)
 	}
 	switch {
 	case !(d.validation >= 0 && d.validation < 1):

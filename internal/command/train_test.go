@@ -45,11 +45,13 @@ func TestTrain(t *testing.T) {
 		args []string
 		want []string // terms of the decomposition
 	}{
-		"ssn":    {[]string{"--formula", `y ~ x1 + s(x2, bs="ps", k=8)`, "--deep", "x1,x2,x3,d"}, []string{`"x1"`, `"s(x2)"`}},
-		"nam":    {[]string{"--kind", "nam", "--response", "y", "--features", "x1,x2", "--deep", "x1,x2,x3,d"}, []string{`"f(x1)"`, `"f(x2)"`}},
-		"gam":    {[]string{"--kind", "gam", "--formula", `y ~ x1 + x3 + s(x2)`}, []string{`"x1"`, `"x3"`, `"s(x2)"`}},
-		"factor": {[]string{"--formula", "b ~ d + x1", "--factor", "d", "--deep", "x1,x2,x3,d", "--family", "binomial"}, []string{`"d"`, `"x1"`}},
-		"two":    {[]string{"--formula", "mu = y ~ x1", "--formula", "sigma = ~ x2", "--deep", "x1,x2,x3,d"}, []string{`"mu"`, `"sigma"`, `"x1"`, `"x2"`}},
+		"ssn":                        {[]string{"--formula", `y ~ x1 + s(x2, bs="ps", k=8)`, "--deep", "x1,x2,x3,d"}, []string{`"x1"`, `"s(x2)"`}},
+		"nam":                        {[]string{"--kind", "nam", "--response", "y", "--features", "x1,x2", "--deep", "x1,x2,x3,d"}, []string{`"f(x1)"`, `"f(x2)"`}},
+		"gam":                        {[]string{"--kind", "gam", "--formula", `y ~ x1 + x3 + s(x2)`}, []string{`"x1"`, `"x3"`, `"s(x2)"`}},
+		"gam of a binomial response": {[]string{"--kind", "gam", "--family", "binomial", "--formula", `b ~ x1 + s(x2)`}, []string{`"x1"`, `"s(x2)"`}},
+		"gam of two predictors":      {[]string{"--kind", "gam", "--formula", "mu = y ~ x1 + s(x2,k=6)", "--formula", "sigma = ~ s(x2,k=4)"}, []string{`"mu"`, `"sigma"`, `"x1"`, `"s(x2)"`}},
+		"factor":                     {[]string{"--formula", "b ~ d + x1", "--factor", "d", "--deep", "x1,x2,x3,d", "--family", "binomial"}, []string{`"d"`, `"x1"`}},
+		"two":                        {[]string{"--formula", "mu = y ~ x1", "--formula", "sigma = ~ x2", "--deep", "x1,x2,x3,d"}, []string{`"mu"`, `"sigma"`, `"x1"`, `"x2"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := done(t, append(brief, c.args...)...)

@@ -199,6 +199,12 @@ func (t *trained) quality() string {
 
 // notes say what the numbers of the file stand for.
 func (t *trained) notes() (said []string) {
+	for _, f := range t.Chosen {
+		said = append(said, "terms chosen by the columns; to change them, copy the formula: --formula "+quoteFormula(f))
+	}
+	for _, left := range t.LeftOut {
+		said = append(said, "without a term: "+left)
+	}
 	if c := t.Classes; c != nil && family.TraitsOf(t.Family()).Nominal {
 		said = append(said, fmt.Sprintf("classes of the response: %.200q: the network gives their probabilities, the softmax of a predictor for each", c))
 	} else if c != nil {

@@ -86,6 +86,9 @@ func (d *trainFlags) settings(c native.Config, paths []string) (string, error) {
 	t.Progress, t.Workers = nil, 0
 	fmt.Fprintf(h, "%s %q %q %q %T%+v %+v %+v %+v %+v %t %q %q", c.Architecture, c.Response, c.Weights, c.Offset, c.Family, c.Family,
 		c.Structured, c.Deep, c.FeatureNetworks, t, d.resample, d.data.delimiter, d.data.na)
+	if more := d.data; more.decimal != "" || more.encoding != "" || more.marks != nil || more.texts != nil {
+		fmt.Fprintf(h, " %q %q %q %q", more.decimal, more.encoding, more.marks, more.texts)
+	}
 	for _, path := range paths {
 		if err := addFile(h, path); err != nil {
 			return "", err

@@ -52,7 +52,6 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv, parquet or none`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
 		{args: decomp + "--na skip", want: `--na "skip": it is error, drop or keep`},
-		{args: "pho train --data DATA --formula y~x --out o --na keep", want: `--na keep: networks are trained on rows without missing cells; use --na drop`},
 		{args: decomp + "--batch-size 0", want: `--batch-size "0": it is a number of rows, at least 1`},
 		{args: decomp + "--batch-size -1", want: `--batch-size "-1": it is a number of rows, at least 1`},
 		{args: decomp + "--precision half", want: `--precision "half": it is float64 or float32`},

@@ -57,19 +57,30 @@ func (t *Target) Intercepts(f family.Differentiable, free []bool) []float64 {
 }
 
 // Working is the response z = b_k + score/information of predictor k at the
-// intercept-only model, with the information as weights: one step of Fisher
+// intercept-only model b, with the information as weights: one step of Fisher
 // scoring is a weighted least squares fit to it (Wood 2017, 3.1.2). The offset is
 // not part of z.
 func (t *Target) Working(f family.Differentiable, b []float64, k int) (z, w []float64) {
-	n, kk := len(t.Y), len(b)
+	return t.working(f, func(int) []float64 { return b }, k, func(i int, grad, info []float64) { curvature(f, t.Y[i], t.W[i], grad, info) })
+}
+
+// WorkingAt is Working at predictors that at gives for row i, the others than k being held,
+// so that classes have Fisher's information each.
+func (t *Target) WorkingAt(f family.Differentiable, at func(i int) []float64, k int) (z, w []float64) {
+	return t.working(f, at, k, func(int, []float64, []float64) {})
+}
+
+func (t *Target) working(f family.Differentiable, at func(i int) []float64, k int, adjust func(i int, grad, info []float64)) (z, w []float64) {
+	n, kk := len(t.Y), f.Predictors()
 	z, w = make([]float64, n), make([]float64, n)
 	eta, grad, info := make([]float64, kk), make([]float64, kk), make([]float64, kk)
 	both := t.states(f)
 	for i := range n {
-		t.At(eta, b, i)
+		own := at(i)
+		t.At(eta, own, i)
 		t.of(both, i).Score(grad, info, t.Y[i], t.W[i], eta, 1)
-		curvature(f, t.Y[i], t.W[i], grad, info)
-		z[i] = b[k]
+		adjust(i, grad, info)
+		z[i] = own[k]
 		if info[k] > 0 {
 			z[i] += grad[k] / info[k]
 			w[i] = info[k]

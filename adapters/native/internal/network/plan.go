@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
@@ -41,6 +42,7 @@ type Plan struct {
 	Units     int // q, the width of the last hidden layer of each group
 	// Mean and SD standardise the numeric columns, group by group: see Describe.
 	Mean, SD []float64
+	Missing  bool // of numbers the mean stands for those that are missing (NaN)
 }
 
 // Factor is a column that a tower reads through an embedding.
@@ -62,6 +64,11 @@ func (p *Plan) Term(g int) string { return "f(" + strings.Join(p.Columns[g], ","
 // Tap is the name of the tensor that holds group g's last hidden layer.
 func (p *Plan) Tap(g int) string { return p.Term(g) + ".basis" }
 
+// present are the values that are not missing.
+func present(v []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(v), math.IsNaN)
+}
+
 // Describe fills in what the training rows b say of the columns: levels of factors, means
 // and standard deviations of numbers.
 func (p *Plan) Describe(b *data.Batch) error {
@@ -78,6 +85,11 @@ func (p *Plan) Describe(b *data.Batch) error {
 			v, err := b.Numeric(name)
 			if err != nil {
 				return err
+			}
+			if p.Missing {
+				if v = present(v); len(v) == 0 {
+					return fmt.Errorf("native: column %q has no value on any training row: leave it out", name)
+				}
 			}
 			mean, sd := meanSD(v)
 			p.Mean, p.SD = append(p.Mean, mean), append(p.SD, sd)
@@ -127,6 +139,9 @@ func (p *Plan) Read(b *data.Batch) (x []float64, codes [][]int32, err error) {
 				return nil, nil, err
 			}
 			for i, value := range v {
+				if p.Missing && math.IsNaN(value) {
+					continue // the mean stands for it
+				}
 				if value-value != 0 {
 					return nil, nil, fmt.Errorf("native: column %q is %v at data row %d: networks need finite numbers", name, value, b.Row(i)+1)
 				}

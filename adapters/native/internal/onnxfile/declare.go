@@ -2,6 +2,7 @@ package onnxfile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -69,24 +70,42 @@ func (w *writer) declare(m *Model) error {
 	return w.entry(onnx.MetadataStructure, d)
 }
 
-// levelsOf are the columns that a block takes as factors, with their levels.
+// levelsOf are the columns that a block takes as factors, with the levels that are numbers.
 func levelsOf(b decompose.Block) map[string][]float64 {
 	out := map[string][]float64{}
-	add := func(column string, levels ...string) {
-		for _, s := range levels {
-			if v, err := strconv.ParseFloat(s, 64); err == nil {
-				out[column] = append(out[column], v)
+	var walk func(e basis.Expression)
+	add := func(factors ...basis.Indicators) {
+		for _, f := range factors {
+			for _, s := range f.Levels {
+				if v, err := strconv.ParseFloat(s, 64); err == nil && !slices.Contains(out[f.Column], v) {
+					out[f.Column] = append(out[f.Column], v)
+				}
 			}
 		}
 	}
-	if f, ok := b.Term.(*basis.FactorTerm); ok {
-		add(f.Columns()[0], f.Levels()...)
+	walk = func(e basis.Expression) {
+		switch e := e.(type) {
+		case basis.Indicators:
+			add(e)
+		case basis.Indicator:
+			add(e.Indicators)
+		case basis.Combinations:
+			add(e.Factors...)
+		case basis.Mapped:
+			walk(e.Of)
+		case basis.Joined:
+			for _, part := range e {
+				walk(part)
+			}
+		case basis.Product:
+			for _, part := range e {
+				walk(part)
+			}
+		}
 	}
 	for _, t := range append([]decompose.Term{b.Term}, b.Base...) {
-		if t, ok := t.(interface{ By() (column, level string) }); ok {
-			if column, level := t.By(); level != "" {
-				add(column, level)
-			}
+		if e, err := basis.Express(t); err == nil {
+			walk(e)
 		}
 	}
 	return out

@@ -134,7 +134,8 @@ type writer struct {
 	outputs []string // tensors of the predictors
 	kind    onnxpb.TensorProto_DataType
 	sums    [][]string        // effects that make up each predictor
-	bases   map[string]string // by term name: predictors share them
+	bases   map[string]string // of feature networks, by term name: predictors share them
+	shares  map[string]string // bases of formula terms, by all that decides their columns
 	// declared are the formula terms that the graph cannot tell, by predictor.
 	declared  [][]onnx.DeclaredTerm
 	deepParts [][]string          // tensors of U, by predictor
@@ -148,7 +149,7 @@ func newWriter(m *Model, double bool) *writer {
 	w := &writer{
 		b: onnxpb.NewBuilder(17), outputs: outputsOf(m), kind: onnxpb.TensorProto_FLOAT, levels: m.Levels,
 		sums: make([][]string, k), declared: make([][]onnx.DeclaredTerm, k), deepParts: make([][]string, k),
-		bases: map[string]string{}, doubles: map[string]string{},
+		bases: map[string]string{}, shares: map[string]string{}, doubles: map[string]string{},
 	}
 	if double {
 		w.kind = onnxpb.TensorProto_DOUBLE
@@ -181,13 +182,17 @@ func (w *writer) effect(k int, name, basis string, coef []float64) {
 	w.sums[k] = append(w.sums[k], w.node("MatMul", name+".effect", []string{basis, c}))
 }
 
-// standardised is (columns - mean)/sd, N x len(columns).
-func (w *writer) standardised(name string, columns []string, mean, sd []float64) string {
+// standardised is (columns - mean)/sd, N x len(columns); 0 where a number is missing, if some may be.
+func (w *writer) standardised(name string, columns []string, mean, sd []float64, missing bool) string {
 	x := columns[0]
 	if len(columns) > 1 {
 		x = w.node("Concat", name+".columns", columns, onnxpb.Int("axis", 1))
 	}
 	d := []int{len(columns)}
-	x = w.node("Sub", name+".centred", []string{x, w.constant(name+".mean", d, mean...)})
+	at := w.constant(name+".mean", d, mean...)
+	if missing {
+		x = w.node("Where", name+".known", []string{w.node("IsNaN", name+".missing", []string{x}), at, x})
+	}
+	x = w.node("Sub", name+".centred", []string{x, at})
 	return w.node("Div", name+".scaled", []string{x, w.constant(name+".sd", d, sd...)})
 }

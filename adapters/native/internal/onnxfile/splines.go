@@ -1,7 +1,6 @@
 package onnxfile
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/internal/onnxbasis"
@@ -54,7 +53,15 @@ func (c columns) Ints(name string, values ...int64) string {
 // Number is a column in float64.
 func (c columns) Number(column string) (string, error) { return c.double(column), nil }
 
-// Code is not needed: factors are written as indicators.
-func (c columns) Code(basis.Indicators) (string, error) {
-	return "", errors.New("a basis of levels is written as indicators")
+// Code is the place of each row's level among the levels, from 1; 0: none of them.
+func (c columns) Code(of basis.Indicators) (string, error) {
+	values := make([]float64, len(of.Levels))
+	for i, level := range of.Levels {
+		v, err := c.number(of.Column, level)
+		if err != nil {
+			return "", err
+		}
+		values[i] = v
+	}
+	return c.splines.Find(of.Column+".level", c.double(of.Column), values), nil
 }

@@ -1,6 +1,7 @@
 package onnxfile
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -25,22 +26,40 @@ func (w *writer) term(k int, block decompose.Block) error {
 		w.effect(k, at, x, block.Coef)
 		return nil
 	}
-	x, ok := w.bases[name]
-	if !ok {
-		var err error
-		if x, err = w.basis(block.Term); err != nil {
-			return fmt.Errorf("term %q: %w", name, err)
-		}
-		// A Clip without bounds marks the columns as a basis: the structure is the spline
-		// space and not the larger one of all piecewise polynomials.
-		x = w.node("Clip", name+".basis", []string{x})
-		w.bases[name] = x
+	x, err := w.shared(block.Term)
+	if err != nil {
+		return fmt.Errorf("term %q: %w", name, err)
 	}
 	w.declared[k] = append(w.declared[k], onnx.DeclaredTerm{Tensor: x, Block: block})
 	coef := name + fmt.Sprintf(".%d.coef", k)
 	w.b.AddDouble(coef, []int{len(block.Coef), 1}, block.Coef...)
 	w.sums[k] = append(w.sums[k], w.single(at+".effect", w.node("MatMul", at+".product", []string{x, coef})))
 	return nil
+}
+
+// shared is the basis of a formula term, which predictors share if it is the same in all that
+// decides its columns. Terms of one name need not be: s(x, k=10) and s(x, k=5) are s(x) both.
+func (w *writer) shared(t decompose.Term) (string, error) {
+	definition, err := json.Marshal(t)
+	if err != nil {
+		return "", err
+	}
+	key := t.Name() + "\x00" + string(t.Kind()) + string(definition)
+	if x, ok := w.shares[key]; ok {
+		return x, nil
+	}
+	name := t.Name()
+	for n := 2; w.b.Has(name + ".basis"); n++ {
+		name = fmt.Sprintf("%s#%d", t.Name(), n)
+	}
+	x, err := w.basis(name, t)
+	if err != nil {
+		return "", err
+	}
+	// A Clip without bounds marks the columns as a basis: the structure is the spline
+	// space and not the larger one of all piecewise polynomials.
+	w.shares[key] = w.node("Clip", name+".basis", []string{x})
+	return w.shares[key], nil
 }
 
 // Formula terms are computed in float64, whatever the type of the network: their
@@ -78,9 +97,8 @@ type (
 	}
 )
 
-// basis writes the columns of a term in float64, N x d.
-func (w *writer) basis(t decompose.Term) (string, error) {
-	name := t.Name()
+// basis writes the columns of a term in float64, N x d; tensors are called by name.
+func (w *writer) basis(name string, t decompose.Term) (string, error) {
 	switch t := t.(type) {
 	case *basis.FactorTerm:
 		return w.onehot(name, t.Columns()[0], t.Levels(), onnxpb.TensorProto_DOUBLE)
@@ -111,7 +129,11 @@ func (w *writer) basis(t decompose.Term) (string, error) {
 		}
 		return w.by(name, x, t)
 	}
-	return "", fmt.Errorf("it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have")
+	e, err := basis.Express(t)
+	if err != nil {
+		return "", err
+	}
+	return w.splines.Times(name, e, nil)
 }
 
 // by multiplies the columns x of a smooth with its by column, or with the

@@ -41,7 +41,7 @@ func (w *writer) group(t *network.Tower[float64], g int, towers []*network.Tower
 		}
 		return w.layers(name, x, t.Chain.Layers, g), nil
 	}
-	x := w.standardised(name, p.Columns[g], p.Mean[g*p.Numeric:][:p.Numeric], p.SD[g*p.Numeric:][:p.Numeric])
+	x := w.standardised(name, p.Columns[g], p.Mean[g*p.Numeric:][:p.Numeric], p.SD[g*p.Numeric:][:p.Numeric], p.Missing)
 	return w.layers(name, x, t.Chain.Layers, g), nil
 }
 
@@ -69,7 +69,7 @@ func (w *writer) inputs(name string, t *network.Tower[float64]) (string, error) 
 	p := t.Plan
 	var parts []string
 	if p.Numeric > 0 {
-		parts = append(parts, w.standardised(name, p.Columns[0][:p.Numeric], p.Mean, p.SD))
+		parts = append(parts, w.standardised(name, p.Columns[0][:p.Numeric], p.Mean, p.SD, p.Missing))
 	}
 	for j, f := range p.Factors {
 		at := name + ".factor." + f.Column

@@ -22,6 +22,7 @@ const (
 // Declared is what a file declares of terms: see Declaration of the public package.
 type Declared struct {
 	Columns    map[string]Domain
+	Dummies    [][]string // columns of 0 and 1 of which one is 1 on each row: they are one factor
 	Predictors []DeclaredPredictor
 }
 

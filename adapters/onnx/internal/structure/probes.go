@@ -29,5 +29,18 @@ func (d *Declared) probes(columns []string) map[string][]float64 {
 		}
 		out[name] = x
 	}
+	for _, names := range d.Dummies {
+		for i := range probeRows {
+			one := rng.IntN(len(names))
+			for j, name := range names {
+				if x := out[name]; x != nil {
+					x[i] = 0
+					if j == one {
+						x[i] = 1
+					}
+				}
+			}
+		}
+	}
 	return out
 }
