@@ -118,30 +118,6 @@ func (d *Predictor) tellGiven() {
 	}
 }
 
-// tellChance says what terms with smoothed splits would share with their margins by chance: the mean variance over the
-// rows of what regressions give to these.
-func (d *Predictor) tellChance() error {
-	if d.Hierarchy == nil || d.robust.splits == nil {
-		return nil
-	}
-	split, err := d.split.get()
-	if err != nil {
-		return err
-	}
-	lo := 0
-	for _, j := range split.order {
-		hi := lo + len(split.h.MarginColumns(j))
-		i := slices.IndexFunc(d.Hierarchy.Smoothed, func(m Smoothed) bool { return m.Term == d.Terms[j].Name })
-		if i >= 0 {
-			if share := split.h.Given(j, d.robust.splits.own.SliceSym(lo, hi)) / d.Terms[j].After.Variance; share > 0 { // not NaN
-				d.Hierarchy.Smoothed[i].Chance = min(1, share)
-			}
-		}
-		lo = hi
-	}
-	return nil
-}
-
 // finiteSym tells whether all entries are finite.
 func finiteSym(s *mat.SymDense) error {
 	raw := s.RawSymmetric()

@@ -34,11 +34,6 @@ import (
 // split and K_j what a change of g_j does (Predictor.spread). Clusters take sums of w_i r_i x_i and w_i e_ij m_ij.
 //
 // Unpenalised, with margins in the span of X, it is the sandwich of the regression on the margins alone.
-//
-// Where the split is smoothed (projection.Hierarchy), all of this is about the regression, e_ij too, and the bands are its
-// bands about the smoothed functions. They are too wide then, not too narrow: around a shrunken estimate a band of the
-// same width holds the truth more often (Hwang and Casella 1982), and none that is narrower where features seem to be
-// independent holds it for those that hardly are not (Low 1997).
 
 // splitOf is the split of one term from its margins.
 type splitOf struct {
@@ -120,55 +115,14 @@ func (s *sandwichOf) planSplits(d *Predictor) error {
 		}
 		s.splits, s.variances = append(s.splits, of), append(s.variances, d.Terms[j].After.Variance)
 	}
-	networks := []*Predictor{d}
-	if len(d.Members) > 0 {
-		networks = networks[:0]
-		for m := range d.Members {
-			networks = append(networks, d.network(m))
-		}
-	}
-	for _, network := range networks {
-		var pieces [][]piece
+	for m := range d.Members {
+		network, pieces := d.network(m), [][]piece{}
 		for _, j := range split.order {
-			switch {
-			case d.Hierarchy.smooths(d.Terms[j].Name):
-				pieces = append(pieces, network.regressed(h, j, d.mean))
-			case len(d.Members) > 0:
-				pieces = append(pieces, network.pieces([]int{j}))
-			default:
-				pieces = append(pieces, nil)
-			}
+			pieces = append(pieces, network.pieces([]int{j}))
 		}
 		s.pieces = append(s.pieces, pieces)
 	}
 	return nil
-}
-
-// smooths tells whether the split of a term is smoothed.
-func (h *Hierarchy) smooths(term string) bool {
-	return slices.ContainsFunc(h.Smoothed, func(m Smoothed) bool { return m.Term == term })
-}
-
-// regressed are the pieces of term j as the regression on its margins leaves it, without smoothing: the e_ij above.
-func (d *Predictor) regressed(h *projection.Hierarchy, j int, mean []float64) (pieces []piece) {
-	var after []float64
-	for i := range d.Terms {
-		lo := len(after)
-		after = append(after, d.Terms[i].Alpha...)
-		if beta := d.Terms[i].Beta; beta != nil {
-			floats.Add(after[lo:], beta)
-		}
-	}
-	coef := h.Coefficients(h.Regression(after), j)
-	lo := 0
-	for i := range d.Terms {
-		hi := lo + len(d.Terms[i].Alpha)
-		if own := coef[lo:hi]; anyNonZero(own) {
-			pieces = append(pieces, piece{term: i, before: make([]float64, hi-lo), moved: own, centre: floats.Dot(own, mean[lo:hi])})
-		}
-		lo = hi
-	}
-	return pieces
 }
 
 // formOf is the quadratic form (x - c)'Q(x - c) whose matrix has the rows at, others being 0.
@@ -459,12 +413,6 @@ func (s *splitter) residuals(parts *Parts, i, n int, out *Outputs, x []design.Co
 		if s.result.Networks == nil {
 			copy(s.spread[k][0], parts.Predictors[k].Unstructured[i:i+n])
 			for j := range of.splits {
-				if pieces := of.pieces[0][j]; pieces != nil {
-					if err := s.sum(s.spread[k][1+j], pieces, k, x); err != nil {
-						return nil, err
-					}
-					continue
-				}
 				for r := range n {
 					s.spread[k][1+j][r] = parts.Predictors[k].Terms.At(i+r, of.splits[j].term)
 				}

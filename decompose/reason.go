@@ -83,7 +83,7 @@ const (
 func (r Rule) words() string {
 	switch r {
 	case ByHierarchy:
-		return "is hierarchical: an interaction is orthogonal to its margins as far as these rows tell"
+		return "is hierarchical: an interaction is orthogonal to its margins over these rows"
 	case ByOwnBases:
 		return "is hierarchical as far as the network's bases go, else the network's own"
 	case ByNetwork:

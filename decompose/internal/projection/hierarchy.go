@@ -18,8 +18,7 @@ import (
 //
 //	f_j = X_j b_j - M_j c_j,   c_j = (M_j'W M_j)^+ M_j'W X_j b_j,
 //
-// or, where the rows do not show that the variables of a product depend on each other, nearer to what they would be if
-// they did not (see smoothed); all centred, and a margin gets what it is given, from blocks of the most variables down.
+// all centred, and a margin gets what it is given, from blocks of the most variables down.
 // So the sum of the terms is X b on any row, whatever the rows were that decided the c_j.
 //
 // Where this leaves the split open the terms vary least, as in Settle: margins that span
@@ -34,10 +33,8 @@ type Hierarchy struct {
 	effects int
 	spaces  []*space // of the margins, by block; blocks of equal margins share one
 	onto    []*mat.Dense
-	smooth  []*mat.Dense // by block, what Split takes in place of onto; nil: onto itself
-	kept    []float64    // by block, a of smooth
-	open    *Split       // directions that the split leaves open, one a column; nil: none
-	shares  []*space     // of single blocks, for Share
+	open    *Split   // directions that the split leaves open, one a column; nil: none
+	shares  []*space // of single blocks, for Share
 }
 
 // Nesting says which blocks are margins of which.
@@ -45,9 +42,6 @@ type Nesting struct {
 	Margins [][]int // of each block
 	Size    []int   // of each block: more than that of its margins
 	Effect  []int   // of each block, from 0: blocks of one effect are functions of the same variables
-	// Product has, of each block that is a product of two bases of one variable each, the first basis slowest and
-	// both with columns that sum to 1, the dimensions of the two; nil: it is no such block.
-	Product [][]int
 }
 
 // Any tells whether a block has margins.
@@ -68,7 +62,6 @@ func NewHierarchy(xx *mat.SymDense, mean []float64, sumW float64, start []int, n
 	h := &Hierarchy{
 		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect,
 		spaces: make([]*space, len(n.Margins)), onto: make([]*mat.Dense, len(n.Margins)),
-		smooth: make([]*mat.Dense, len(n.Margins)), kept: make([]float64, len(n.Margins)),
 		shares: make([]*space, len(n.Margins)),
 	}
 	floats.Scale(1/sumW, h.gram.RawMatrix().Data)
@@ -203,31 +196,16 @@ type Split struct {
 }
 
 // Split splits X b.
-func (h *Hierarchy) Split(b []float64) *Split { return h.splitBy(h.taken, b) }
-
-// taken is what block j gives to its margins, smoothed or not.
-func (h *Hierarchy) taken(j int) *mat.Dense {
-	if h.smooth[j] != nil {
-		return h.smooth[j]
-	}
-	return h.onto[j]
-}
-
-func (h *Hierarchy) regression(j int) *mat.Dense { return h.onto[j] }
-
-func (h *Hierarchy) splitBy(onto func(j int) *mat.Dense, b []float64) *Split {
-	s := h.purifyBy(onto, mat.NewDense(len(b), 1, slices.Clone(b)), nil)
+func (h *Hierarchy) Split(b []float64) *Split {
+	s := h.purify(mat.NewDense(len(b), 1, slices.Clone(b)), nil)
 	if h.open != nil {
 		h.settle(s)
 	}
 	return s
 }
 
-// Regression splits X b by the regressions on the margins, none of them smoothed.
-func (h *Hierarchy) Regression(b []float64) *Split { return h.splitBy(h.regression, b) }
-
 // Map splits all q columns: the linear map from raw coefficients to those of the terms,
-// but for the choice that Split makes where it is open, and for its smoothing.
+// but for the choice that Split makes where it is open.
 func (h *Hierarchy) Map() *Split {
 	q := h.start[len(h.start)-1]
 	one := mat.NewDense(q, q, nil)
@@ -240,17 +218,12 @@ func (h *Hierarchy) Map() *Split {
 // purify gives margins what is theirs; own is overwritten. given, if there is any, is
 // what blocks have given away already.
 func (h *Hierarchy) purify(own *mat.Dense, given []*mat.Dense) *Split {
-	return h.purifyBy(h.regression, own, given)
-}
-
-// purifyBy is purify with the coefficients that onto gives block j's margins.
-func (h *Hierarchy) purifyBy(onto func(j int) *mat.Dense, own *mat.Dense, given []*mat.Dense) *Split {
 	_, r := own.Dims()
 	s := &Split{Own: own, Given: make([]*mat.Dense, len(h.margins))}
 	copy(s.Given, given)
 	for _, j := range h.order {
 		var c mat.Dense
-		c.Mul(onto(j), own.Slice(h.start[j], h.start[j+1], 0, r))
+		c.Mul(h.onto[j], own.Slice(h.start[j], h.start[j+1], 0, r))
 		for i, a := range h.spaces[j].at {
 			floats.Add(own.RawRowView(a), c.RawRowView(i))
 		}
@@ -452,11 +425,7 @@ func (h *Hierarchy) GivenTo(s *Split, j, m int) []float64 {
 
 // Hierarchy is that of the predictor's blocks.
 func (c *Constrained) Hierarchy(n Nesting) (*Hierarchy, error) {
-	h, err := NewHierarchy(c.view.XX, c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
-	if err != nil || h.open != nil || !c.equalWeights() {
-		return h, err
-	}
-	return h, c.smoothed(h, n)
+	return NewHierarchy(c.view.XX, c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
 }
 
 // Maps are what restricts the coefficients of each block, but for constraints; nil: nothing.
