@@ -47,7 +47,7 @@ func BandBytes(s *Explanation) []byte {
 func (r *Result) BiasVariance(k, j int, x *mat.Dense) []float64 {
 	n, _ := x.Dims()
 	out := make([]float64, n)
-	d := *(&r.Predictors[k])
+	d := r.Predictors[k]
 	if d.fit.bias == nil {
 		return out
 	}
