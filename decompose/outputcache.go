@@ -64,7 +64,18 @@ func newOutputCache(m Model, p *plan, o *Options) (*outputCache, error) {
 // KeptOutputs holds a network's outputs from one Decompose to the next of the same network over the same rows, with
 // other terms of formulas: it then runs no more for the rows that are held. The zero value holds nothing. It is
 // for one call at a time, and is closed at the end.
-type KeptOutputs struct{ cache *outputCache }
+type KeptOutputs struct {
+	cache *outputCache
+	rows  string
+}
+
+// Over names the rows of the next Decompose, "" at first: outputs over rows of another name go.
+func (k *KeptOutputs) Over(rows string) {
+	if rows != k.rows {
+		k.Close()
+		k.rows = rows
+	}
+}
 
 // Close lets the outputs go.
 func (k *KeptOutputs) Close() {

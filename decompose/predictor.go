@@ -51,6 +51,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.settle,
 		s.coefficients,
 		s.describe,
+		s.given,
 		s.members,
 		s.orders,
 		s.check,
@@ -183,8 +184,13 @@ func (s *solver) covariances() {
 	}
 	if s.hierarchy != nil {
 		s.foldCovariances()
-		out.tellGiven()
 	}
+}
+
+// given says whether bands take the split as given; describe works out covariances and terms side by side.
+func (s *solver) given(context.Context) error {
+	s.out.tellGiven()
+	return nil
 }
 
 // errors tells whether there are standard errors: not where the columns take up all rows,

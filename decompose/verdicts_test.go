@@ -341,7 +341,7 @@ func structuredNetworks() []*problem {
 		{name: "additive trees", rows: rows, model: single, skip: respelling},
 		{name: "trees with pairs", rows: rows, model: pair, skip: respelling, moves: spelt(pair), moving: []string{"f(x0)", "f(x0,x1)"},
 			want: map[string]decompose.Verdict{"f(x0)": convention, "f(x1)": convention, "f(x0,x1)": convention},
-			why:  map[string]string{"f(x0)": "the network's own"}},
+			why:  map[string]string{"f(x0)": "the model's own"}},
 		{name: "learned bases beside a deep part", rows: rows, model: learned, tolerance: 1e-5},
 		{name: "learned bases with a pair", rows: rows, model: both, tolerance: 1e-5,
 			want: map[string]decompose.Verdict{"f(x0)": convention, "f(x1)": convention, "f(x0,x1)": convention}},

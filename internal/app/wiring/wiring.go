@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
@@ -146,6 +147,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	s.reference.Rounded = ownColumns(s.entered(), formulas, o)
+	if o.Kept != nil { // what the rounding does to the network's own terms is in its outputs
+		o.Kept.Over(strings.Join(s.reference.Rounded, "\x00"))
+	}
 	rows := Cached(seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(q.Rows, q.networks())), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
