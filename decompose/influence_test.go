@@ -23,7 +23,7 @@ func splitTable(t *testing.T, n int, seed uint64) *data.Table {
 	for i := range n {
 		a := r.NormFloat64()
 		b, c := a/2+0.9*r.NormFloat64(), a/2+0.9*r.NormFloat64()
-		g, h := r.IntN(3), r.IntN(2)
+		g, h := i/2%3, i%2 // so that every cell has rows enough for HC3 alone (fewRows)
 		e := 0.3 * r.NormFloat64() * (1 + a*a)
 		y := a + b/2 + a*b - 0.5*a*b*c + float64(g*h) + float64(g)*a/3 + e
 		for name, v := range map[string]float64{"a": a, "b": b, "c": c, "y": y, "y2": math.Sin(y) + b*c, "w": float64(1+r.IntN(3)) / 2} {

@@ -24,9 +24,13 @@ import (
 // the same kernels, in the same chunks and merged in the same order. What it is about is known
 // beforehand, so that nothing is centred on the way (moments.Scatter).
 
-// highLeverage: a row above it is fitted so closely that its remainder tells nothing; its
-// summand is then at least that of noise of variance phi/w_i.
-const highLeverage = 0.99
+const (
+	// highLeverage: a row above it is fitted so closely that its remainder tells nothing; that of
+	// noise of variance phi/w_i is added to its summand.
+	highLeverage = 0.99
+	// fewRows: of a level with less than 1/fewRows rows, a part of it is, and all of it of one or two.
+	fewRows = 1.0 / 6
+)
 
 // sandwichPlan is what all workers share. A predictor without standard errors has none.
 type sandwichPlan struct {
@@ -44,6 +48,7 @@ type sandwichOf struct {
 	frame     *moments.Frame
 	constant  float64   // leverage of the intercept for w = 1
 	centre    []float64 // of the columns in the projection: their means, or zeros
+	means     []float64 // of the columns
 	phi       float64
 	unit      float64 // the weights s_i are divided by phi and the mean weight
 	sumW      float64
@@ -75,7 +80,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, networks: 1}
+		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, means: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, networks: 1}
 		if d.fit != nil {
 			s.sandwich = d.fit.sandwich
 		}

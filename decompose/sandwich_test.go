@@ -30,6 +30,7 @@ func slowSandwich(t *testing.T, r *decompose.Result, m decompose.Model, tab *dat
 		sumW += v
 	}
 	intercept := len(o.WithoutIntercept) == 0
+	shares := sharesOfLevels(d, x, w)
 	middle, h, cross := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil), make([]float64, p)
 	for i := range n {
 		row := mat.NewVecDense(p, x.RawRowView(i))
@@ -42,11 +43,13 @@ func slowSandwich(t *testing.T, r *decompose.Result, m decompose.Model, tab *dat
 		}
 		lev *= w[i]
 		s := math.Pow(w[i]*rest[i]/(1-lev), 2)
+		if 1-lev < 1e-9 {
+			s = 0
+		}
 		if lev > 0.99 {
-			s = math.Max(s, w[i]*d.Scale)
-			if 1-lev < 1e-9 {
-				s = w[i] * d.Scale
-			}
+			s += w[i] * d.Scale
+		} else {
+			s += w[i] * d.Scale * min(max(3*(min(lev, shares[i])-1.0/6), 0), 1)
 		}
 		var outer mat.Dense
 		outer.Outer(s, row, row)
@@ -133,6 +136,27 @@ func sameSym(t *testing.T, what string, got, want *mat.SymDense, tolerance float
 	if !(worst <= tolerance*largest) {
 		t.Errorf("%s differs by %g of its largest variance", what, worst/largest)
 	}
+}
+
+// sharesOfLevels are the rows' shares in the weight of their level: the largest among factors.
+func sharesOfLevels(d *decompose.Predictor, x *mat.Dense, w []float64) []float64 {
+	shares, at := make([]float64, len(w)), 0
+	for _, t := range d.Terms {
+		if t.Kind == decompose.Factor || t.Kind == decompose.Random && len(t.Features) == 1 {
+			total := map[string]float64{}
+			level := func(i int) string { return fmt.Sprint(x.RawRowView(i)[at : at+len(t.Alpha)]) }
+			for i := range w {
+				total[level(i)] += w[i]
+			}
+			for i := range w {
+				if w[i] > 0 {
+					shares[i] = max(shares[i], w[i]/total[level(i)])
+				}
+			}
+		}
+		at += len(t.Alpha)
+	}
+	return shares
 }
 
 // sandwichTable has columns for terms of every kind.

@@ -46,9 +46,9 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 	for i := range n {
 		row := rows.Data[i*rows.Stride:][:numbers]
 		wi := row[numbers-1]
-		h, least := w.leverage(i, wi), 0.0
+		h := w.leverage(i, wi)
+		noise := wi * of.phi * of.unit * w.untold(h, x, i, wi)
 		if h > highLeverage {
-			least = wi * of.phi * of.unit
 			w.pin(x, i)
 		}
 		left := 1 - h
@@ -58,7 +58,7 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 				v := wi * row[0] / left * root
 				sum = v * v
 			}
-			s[0][i] = max(sum, least)
+			s[0][i] = sum + noise
 			continue
 		}
 		for _, products := range s {
@@ -70,7 +70,7 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 			if left > 1e-9 {
 				first = wi * own[0] / left * root
 			}
-			w.influence.row(of, i, wi, math.Copysign(max(math.Abs(first), math.Sqrt(least)), first), own[1:])
+			w.influence.row(of, i, wi, math.Copysign(math.Sqrt(first*first+noise), first), own[1:])
 			y := w.influence.y
 			for b := range y {
 				for a := range b + 1 {
@@ -116,4 +116,37 @@ func (w *weighing) pin(columns []design.Columns, i int) {
 		}
 		at += d
 	}
+}
+
+// untold is the part of phi that the summand of a row with leverage h has added: all of it where the fit passes through the
+// row, and some where a level has few rows, of which little is left that tells their variance. Next to two rows of a level 95 %
+// bands of HC3 alone hold 70 to 90 %.
+func (w *weighing) untold(h float64, x []design.Columns, i int, wi float64) float64 {
+	switch {
+	case h > highLeverage:
+		return 1
+	case h > fewRows:
+		return min(max(3*(min(h, w.ofLevel(x, i, wi))-fewRows), 0), 1)
+	}
+	return 0
+}
+
+// ofLevel is the share of row i, of weight wi, in the weight of its level: the largest among factors of the columns x.
+func (w *weighing) ofLevel(x []design.Columns, i int, wi float64) float64 {
+	largest, at := 0.0, 0
+	for _, c := range x {
+		_, d := c.Dims()
+		if codes, ok := c.(*design.Codes); ok && codes.Value == nil {
+			means := w.of.means[at : at+d]
+			share := 0.0
+			if code := codes.Code[i]; code >= 0 {
+				share = means[code]
+			} else { // the level without a column
+				share = 1 - floats.Sum(means)
+			}
+			largest = max(largest, wi/(w.of.sumW*max(share, 0)))
+		}
+		at += d
+	}
+	return largest
 }

@@ -115,7 +115,8 @@ func TestTargetDegreesOfFreedom(t *testing.T) {
 			sp := append([]float64(nil), f.Lambda...)
 			sp[1], sp[2] = -1, -1
 			g := mustSelect(t, p.at(sp), &Options{Criterion: m})
-			if g.Score > f.Score+1e-7*math.Abs(f.Score) || f.Score > g.Score+1e-7*math.Abs(f.Score) {
+			// Without targets the search starts again, and may find a better minimum.
+			if g.Score > f.Score+1e-7*math.Abs(f.Score) || g.Other == nil && f.Score > g.Score+1e-7*math.Abs(f.Score) {
 				t.Errorf("seed %d, %v: score %.12g, chosen next to the lambda found %.12g", seed, m, f.Score, g.Score)
 			}
 		}

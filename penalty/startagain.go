@@ -42,7 +42,6 @@ func (s *search) startAgain(p *point, status Status, start []float64, fixed []bo
 			continue
 		}
 		if own.better(q, p) {
-			own.log = append(best.log, own.log...)
 			best, p, q, status = own, q, p, found
 		}
 		if other == nil || other.score > q.score {
