@@ -85,6 +85,9 @@ func (g *staging) stage(cmd *cobra.Command, args []string) error {
 
 func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 	use := reads
+	if f.Name == "model" && isAddress(f.Value) { // a model that runs there is no object
+		return nil
+	}
 	switch f.Name {
 	case "out", "plan":
 		use = writes
