@@ -172,7 +172,7 @@ func (s *Server) refused(answer *http.Response, raw []byte) error {
 	status := answer.StatusCode
 	text := fmt.Sprintf("the server answers with status %d", status)
 	if said := reason(raw); said != "" {
-		text += fmt.Sprintf(" and says %.500q", said)
+		text += fmt.Sprintf(" and says %q", said)
 	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -187,8 +187,17 @@ func (s *Server) refused(answer *http.Response, raw []byte) error {
 	return err
 }
 
-// reason is what an answer says of itself: the protocol's error, MLflow's message, or its text.
+// reason is what an answer says of itself: the protocol's error, MLflow's message, or its text; of a long one how it
+// begins and ends.
 func reason(raw []byte) string {
+	text := strings.Join(strings.Fields(said(raw)), " ")
+	if runes := []rune(text); len(runes) > 500 {
+		text = string(runes[:200]) + " ... " + string(runes[len(runes)-300:])
+	}
+	return text
+}
+
+func said(raw []byte) string {
 	var said struct{ Error, Message, Detail any }
 	if json.Unmarshal(raw, &said) == nil {
 		for _, v := range []any{said.Error, said.Message, said.Detail} {
@@ -197,5 +206,5 @@ func reason(raw []byte) string {
 			}
 		}
 	}
-	return strings.TrimSpace(string(raw[:min(len(raw), 500)]))
+	return string(raw)
 }

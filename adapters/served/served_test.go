@@ -120,9 +120,9 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"http://h:1/":                     "names no model",
-		"http://h/v2/models/":             "names no model",
-		"http:///v2/models/m":             "no address",
+		"http://h:1/":                      "names no model",
+		"http://h/v2/models/":              "names no model",
+		"http:///v2/models/m":              "no address",
 		"http://u:hunter2@h/v2/models/m":   "token",
 		"http://h/v2/models/m?key=hunter2": "token",
 		"http://h/invocations#hunter2":     "token",
@@ -169,6 +169,18 @@ func TestAttempts(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || n.Load() != 1 {
 			t.Errorf("status %d: %v after %d requests, want %q after one", status, err, n.Load(), want)
 		}
+	}
+}
+
+// TestReason: of a long message how it begins and how it ends.
+func TestReason(t *testing.T) {
+	long := strings.Repeat("rows ", 1000)
+	got := reason([]byte(`{"message":"failed on ` + long + `k is missing"}`))
+	if !strings.HasPrefix(got, "failed on") || !strings.HasSuffix(got, "k is missing") || len(got) > 600 {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+	if got := reason([]byte("Internal  Server Error\n")); got != "Internal Server Error" {
+		t.Errorf("%q", got)
 	}
 }
 
