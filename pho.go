@@ -85,7 +85,7 @@ type Options struct {
 	// AutoInteractions or NoInteractions.
 	Interactions int
 
-	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
+	// ExportONNX makes Write write adapted.onnx or surrogate.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
 	ExportONNX bool
 
@@ -166,7 +166,7 @@ func DecomposeONNX(ctx context.Context, network io.Reader, rows data.Source, o *
 // DecomposeModel is Decompose for a model that is no ONNX file: Go code, a model behind a
 // connection. Columns are bound to it by its own names for them. Without terms of its own
 // (Blocks), and without a formula, terms of its columns are chosen, as of any black box.
-// Options.Inputs, Options.Reference and Options.ExportONNX are for networks: errors. The
+// Options.Inputs and Options.Reference are for networks: errors. The
 // result says that it is of a function: see ReadModel.
 func DecomposeModel(ctx context.Context, m decompose.Model, rows data.Source, o *Options) (*Decomposition, error) {
 	if m == nil {
@@ -236,7 +236,7 @@ func (o *Options) formulas() []string {
 // Write writes the decomposition to the directory dir, which is absent, empty or an
 // earlier result and is replaced whole: decomposition.json and moments.bin, which Read
 // and the commands `pho apply` and `pho verify` take, effects.csv and report.html, and
-// adapted.onnx if Options.ExportONNX asked for it. The contributions of the rows are not
+// adapted.onnx if Options.ExportONNX asked for it (of a model that is no ONNX file surrogate.onnx). The contributions of the rows are not
 // among them: see Parts.
 func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	to, err := durable.NewDir(nil, resultdir.Files(), dir)
@@ -253,7 +253,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 		return err
 	}
 	if d.export {
-		if err := durable.WriteFile(to.Path(resultdir.Adapted), func(f *os.File) error { return d.WriteONNX(f) }); err != nil {
+		if err := durable.WriteFile(to.Path(resultdir.Exported(d.of.HasFile())), func(f *os.File) error { return d.WriteONNX(f) }); err != nil {
 			return err
 		}
 	}
@@ -264,7 +264,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 // unstructured part and eta of every predictor: any ONNX runtime computes predictions and
 // contributions in one run. The network's graph and outputs stay as they are; see
 // adapters/onnx/export. A file that was decomposed must still be where it was. Of a model
-// that is no ONNX file it is an error.
+// that is no ONNX file it writes a surrogate: the structured part alone, with the size of the remainder in its metadata.
 func (d *Decomposition) WriteONNX(w io.Writer) error { return d.of.Export(w, d.Result) }
 
 // Read reads a decomposition that Write or `pho decompose` wrote to dir, and opens its

@@ -236,7 +236,6 @@ func (d *decomposeFlags) write(ctx context.Context, dir *durable.Dir, made *reci
 	if err := resultdir.Write(ctx, dir, made.Model, made.Result); err != nil || !d.export {
 		return err
 	}
-	return durable.WriteFile(dir.Path(resultdir.Adapted), func(f *os.File) error {
-		return made.Opened().Export(f, made.Result)
-	})
+	opened := made.Opened()
+	return durable.WriteFile(dir.Path(resultdir.Exported(opened.HasFile())), func(f *os.File) error { return opened.Export(f, made.Result) })
 }

@@ -28,9 +28,6 @@ func (q *Request) open(ctx context.Context) (*subject, error) {
 	if err := q.Network.Settle(ctx, q.Rows, q.Inputs, q.notInputs()); err != nil {
 		return nil, err
 	}
-	if q.Network.Predictions != nil && q.Export {
-		return nil, optionError("export-onnx", errNoFile)
-	}
 	bind, err := q.bind(q.Network)
 	if err != nil {
 		return nil, err
@@ -73,8 +70,6 @@ func (q *Request) openModel() (*subject, error) {
 		return nil, optionError("inputs", fmt.Errorf("the model is no ONNX file, and reads the columns %.300q by their names", q.Model.Columns()))
 	case q.Class != "":
 		return nil, optionError("reference", fmt.Errorf("the model is no ONNX file whose softmax would have a class %q: package classes makes its predictors differences to a class", q.Class))
-	case q.Export:
-		return nil, optionError("export-onnx", errNoFile)
 	}
 	if err := q.Rows.Schema().Require("the data", q.Model.Columns()); err != nil {
 		return nil, err
