@@ -38,6 +38,7 @@ import (
 	"runtime"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -84,6 +85,10 @@ type Options struct {
 	// remainder depends on most: the network is then decomposed twice. A number,
 	// AutoInteractions or NoInteractions.
 	Interactions int
+
+	// Link is the function of what a model behind an address answers that is decomposed: identity, log, logit, cloglog,
+	// softplus, softmax. "": identity.
+	Link string
 
 	// ExportONNX makes Write write adapted.onnx or surrogate.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
@@ -143,13 +148,26 @@ func of(r *decompose.Result, what *wiring.Opened, export bool) *Decomposition {
 }
 
 // Decompose splits the predictor of the network in an ONNX file over rows, which are
-// read a few times and must not change meanwhile.
+// read a few times and must not change meanwhile. In place of a file network may be the address of a model that is
+// served, http://HOST/v2/models/NAME or http://HOST/invocations, which is asked there (package adapters/served).
 func Decompose(ctx context.Context, network string, rows data.Source, o *Options) (*Decomposition, error) {
-	n, err := wiring.Load(network, 0)
+	n, err := o.open(ctx, network)
 	if err != nil {
 		return nil, err
 	}
 	return o.decompose(ctx, n, nil, rows)
+}
+
+// open reads the network's file, or asks the model's server what it takes.
+func (o *Options) open(ctx context.Context, model string) (*wiring.Network, error) {
+	if !served.IsAddress(model) {
+		return wiring.Load(model, 0)
+	}
+	var a wiring.Answers
+	if o != nil {
+		a.Link = o.Link
+	}
+	return wiring.Ask(ctx, model, a)
 }
 
 // DecomposeONNX is Decompose for a network that is no file: network is read to its end, and

@@ -223,7 +223,6 @@ func TestAddressRefused(t *testing.T) {
 		{"--model " + url + "label --link logit", "--clip"},
 		{"--model " + url + "mean --predictor other", `"other" is not among them`},
 		{"--model " + url + "mean --input z=x0", `no input "z"`},
-		{"--model " + url + "mean --export-onnx", "--export-onnx"},
 		{"--model net.onnx --link logit", "--link is for"},
 		{"--model net.onnx --classes a,b", "--classes is for"},
 	} {
