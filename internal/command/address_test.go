@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -135,6 +136,21 @@ func TestAddress(t *testing.T) {
 	}
 	if o := done(t, "monitor", out, "--data", data, "--period", "now", "--state", filepath.Join(dir, "state.json")); strings.Contains(o.err, "error") {
 		t.Errorf("monitor: %s", o.err)
+	}
+	if page := read(t, out, resultdir.Report); !strings.Contains(page, url+"mean") || !strings.Contains(page, "answers answer, link identity") {
+		t.Error("the report does not say which model was asked")
+	}
+	if o := call(t, "inspect", url+"mean"); o.status != exitFailed || !strings.Contains(o.err, "is an address") {
+		t.Errorf("inspect: %d %s", o.status, o.err)
+	}
+	online, _ := serving(t, out)
+	answer, err := http.Post(online+"/v2/models/out/infer", "application/json", strings.NewReader(`{"inputs":[{"name":"x0","datatype":"FP64","shape":[1],"data":[0.5]},{"name":"x1","datatype":"FP64","shape":[1],"data":[1]},{"name":"g","datatype":"BYTES","shape":[1],"data":["a"]}],"outputs":[{"name":"eta"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if said, _ := io.ReadAll(answer.Body); !strings.Contains(string(said), fmt.Sprint(math.Sin(0.5)+0.5+1)) {
+		t.Errorf("served: %s", said)
 	}
 	_, moved := startOIP(t)
 	done(t, "apply", "--decomposition", out, "--data", data, "--out", again, "--model", moved+"mean")

@@ -63,6 +63,9 @@ func Load(path string, maxMemory int64) (*Network, error) { return LoadWith(path
 
 // LoadWith is Load with values of inputs that are constants (onnx.LoadOptions).
 func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Network, error) {
+	if served.IsAddress(path) {
+		return nil, fmt.Errorf("model %q is an address, and a file is needed here: a model behind an address has no structure to read, and is asked when it is decomposed", path)
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
 		return nil, fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
 	}
