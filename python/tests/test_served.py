@@ -22,7 +22,9 @@ def rows():
 
 
 def mean(frame):
-    return numpy.exp(0.3 * numpy.sin(frame["a"]) + 0.2 * frame["b"] * frame["c"] + 0.4 * (frame["g"] == "s") + 0.3 * numpy.cos(frame["u"] / 4) + frame["m"] / 50)
+    return numpy.exp(
+        0.3 * numpy.sin(frame["a"]) + 0.2 * frame["b"] * frame["c"] + 0.4 * (frame["g"] == "s") + 0.3 * numpy.cos(frame["u"] / 4) + frame["m"] / 50
+    )
 
 
 class MLflow(BaseHTTPRequestHandler):
@@ -56,12 +58,15 @@ def test_address(rows, address):
         pho.decompose("net.onnx", rows, link="log")
 
 
-@pytest.mark.parametrize("formula", [
-    "~ a + g + factor(m) + s(b) + s(c, bs='cr') + s(u, bs='cc') + s(d, bs='ps') + s(e, bs='bs')",
-    "~ s(a, bs='ts') + s(b, bs='cs') + s(u, bs='cp') + s(g, bs='re') + s(c, by=g) + s(d, by=e)",
-    "~ te(a, b) + ti(c, d) + g:factor(m) + ridge(e, u)",
-    "~ s(a, g, bs='fs') + s(b, c, k=20) + s(d, bs='rbf')",
-])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "~ a + g + factor(m) + s(b) + s(c, bs='cr') + s(u, bs='cc') + s(d, bs='ps') + s(e, bs='bs')",
+        "~ s(a, bs='ts') + s(b, bs='cs') + s(u, bs='cp') + s(g, bs='re') + s(c, by=g) + s(d, by=e)",
+        "~ te(a, b) + ti(c, d) + g:factor(m) + ridge(e, u)",
+        "~ s(a, g, bs='fs') + s(b, c, k=20) + s(d, bs='rbf')",
+    ],
+)
 def test_surrogate(rows, formula):
     runtime = pytest.importorskip("onnxruntime")
     d = pho.decompose(mean, rows, formula, link="log", export_onnx=True)

@@ -40,7 +40,7 @@ class Server:
                 return
             except OSError:
                 if self.process.poll() is not None:
-                    raise SystemExit(f"{self.command} ended; see {folder}/server.log")
+                    raise SystemExit(f"{self.command} ended; see {folder}/server.log") from None
                 time.sleep(0.2)
         self.stop()
         raise SystemExit(f"{self.command} does not get ready; see {folder}/server.log")
@@ -118,8 +118,21 @@ if kind == "mlserver":
     try:
         judged("named", f"{base}/models/pipeline", wanted["pipeline"], "--response", "y")
         judged("unnamed", f"{base}/models/regression", wanted["regression"], "--response", "y", "--input", "input=x1,x2,k")
-        judged("classes", f"{base}/models/three/versions/v1", wanted["three"], "--response", "m", "--input", "input=x1,x2,k", "--link", "softmax",
-               "--predictor", "predict_proba", "--classes", ",".join(wanted["classes"]))
+        judged(
+            "classes",
+            f"{base}/models/three/versions/v1",
+            wanted["three"],
+            "--response",
+            "m",
+            "--input",
+            "input=x1,x2,k",
+            "--link",
+            "softmax",
+            "--predictor",
+            "predict_proba",
+            "--classes",
+            ",".join(wanted["classes"]),
+        )
         for options, said in [(("--input", "input=x1,x2,k"), "a label has no scale"), ((), "it was given the columns")]:
             error = run("decompose", "--model", f"{base}/models/three", "--data", "rows.csv", "--out", "none", *options, fails=True)
             assert said in error, error
@@ -136,11 +149,30 @@ elif kind == "mlflow":
         server = Server(command, f"http://127.0.0.1:{port}/health", {"PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]})
         try:
             judged(f"of_{name}", f"http://127.0.0.1:{port}/invocations", wanted[name], "--input", "dataframe_split=g,x1,x2,k", *options)
-            error = run("decompose", "--model", f"http://127.0.0.1:{port}/invocations", "--data", "rows.csv", "--out", "none", "--input", "dataframe_split=g,x1", fails=True)
+            error = run(
+                "decompose",
+                "--model",
+                f"http://127.0.0.1:{port}/invocations",
+                "--data",
+                "rows.csv",
+                "--out",
+                "none",
+                "--input",
+                "dataframe_split=g,x1",
+                fails=True,
+            )
             assert "Model is missing inputs" in error, error
             if name == "pipeline":
                 many("rows.csv", 20)
-                killed(server, f"http://127.0.0.1:{port}/invocations", "--formula", "y ~ s(x1) + g", "--input", "dataframe_split=g,x1,x2,k", data="many.csv")
+                killed(
+                    server,
+                    f"http://127.0.0.1:{port}/invocations",
+                    "--formula",
+                    "y ~ s(x1) + g",
+                    "--input",
+                    "dataframe_split=g,x1,x2,k",
+                    data="many.csv",
+                )
         finally:
             server.stop()
 else:

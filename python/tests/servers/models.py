@@ -17,7 +17,9 @@ os.makedirs(folder, exist_ok=True)
 
 random = numpy.random.default_rng(1)
 N = 3000
-rows = pandas.DataFrame({"g": random.choice(list("abc"), N), "x1": random.normal(size=N), "x2": random.uniform(size=N), "k": random.integers(0, 5, N)})
+rows = pandas.DataFrame(
+    {"g": random.choice(list("abc"), N), "x1": random.normal(size=N), "x2": random.uniform(size=N), "k": random.integers(0, 5, N)}
+)
 rows["y"] = numpy.sin(2 * rows.x1) + rows.x2**2 + (rows.g == "b") * 0.5 + 0.1 * random.normal(size=N)
 rows["c"] = (rows.y > rows.y.median()).astype(int)
 rows["m"] = pandas.qcut(rows.y, 3, labels=["lo", "mid", "hi"]).astype(str)
