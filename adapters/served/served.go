@@ -318,8 +318,8 @@ func (s *Server) numbers(f *Form, answer []tensor, b *data.Batch) ([]float64, er
 		if t.isText {
 			return nil, s.fault("its output %q is %.100q, a text: a label has no scale on which terms add up; choose an output of numbers, such as probabilities", o.Name, t.text)
 		}
-		if t.width != o.Width || len(t.values) != n*o.Width {
-			return nil, s.fault("it answered %d numbers in %d columns to the %d data rows %d to %d, where %d columns were expected: the output %q has another shape than before", len(t.values), t.width, n, b.Row(0)+1, b.Row(n-1)+1, o.Width, o.Name)
+		if t.width != o.Width {
+			return nil, s.fault("it answered in %d columns to the data rows %d to %d, where %d columns were expected: the output %q has another shape than before", t.width, b.Row(0)+1, b.Row(n-1)+1, o.Width, o.Name)
 		}
 		for r := range n {
 			copy(out[r*k+at:], t.values[r*o.Width:(r+1)*o.Width])
