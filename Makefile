@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -232,6 +232,11 @@ check-estimators: build
 # from the package index. Needs Java 17 (Debian: openjdk-17-jre-headless) and Linux.
 check-spark: build
 	@PYTHON='$(PYTHON)' bash .ci/check-spark.sh '$(envs)/spark'
+
+# Models behind MLServer, MLflow and pho serve on loopback, decomposed and judged by their own predictions, in two
+# environments of pinned versions that are made in ENVS from the package index.
+check-servers: build
+	@PYTHON='$(PYTHON)' bash .ci/check-servers.sh '$(envs)/servers'
 
 # The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
 # it is compared.

@@ -38,6 +38,7 @@ import (
 	"runtime"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -85,7 +86,11 @@ type Options struct {
 	// AutoInteractions or NoInteractions.
 	Interactions int
 
-	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
+	// Link is the function of what a model behind an address answers that is decomposed: identity, log, logit, cloglog,
+	// softplus, softmax. "": identity.
+	Link string
+
+	// ExportONNX makes Write write adapted.onnx or surrogate.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
 	ExportONNX bool
 
@@ -143,13 +148,26 @@ func of(r *decompose.Result, what *wiring.Opened, export bool) *Decomposition {
 }
 
 // Decompose splits the predictor of the network in an ONNX file over rows, which are
-// read a few times and must not change meanwhile.
+// read a few times and must not change meanwhile. In place of a file network may be the address of a model that is
+// served, http://HOST/v2/models/NAME or http://HOST/invocations, which is asked there (package adapters/served).
 func Decompose(ctx context.Context, network string, rows data.Source, o *Options) (*Decomposition, error) {
-	n, err := wiring.Load(network, 0)
+	n, err := o.open(ctx, network)
 	if err != nil {
 		return nil, err
 	}
 	return o.decompose(ctx, n, nil, rows)
+}
+
+// open reads the network's file, or asks the model's server what it takes.
+func (o *Options) open(ctx context.Context, model string) (*wiring.Network, error) {
+	if !served.IsAddress(model) {
+		return wiring.Load(model, 0)
+	}
+	var a wiring.Answers
+	if o != nil {
+		a.Link = o.Link
+	}
+	return wiring.Ask(ctx, model, a)
 }
 
 // DecomposeONNX is Decompose for a network that is no file: network is read to its end, and
@@ -166,7 +184,7 @@ func DecomposeONNX(ctx context.Context, network io.Reader, rows data.Source, o *
 // DecomposeModel is Decompose for a model that is no ONNX file: Go code, a model behind a
 // connection. Columns are bound to it by its own names for them. Without terms of its own
 // (Blocks), and without a formula, terms of its columns are chosen, as of any black box.
-// Options.Inputs, Options.Reference and Options.ExportONNX are for networks: errors. The
+// Options.Inputs and Options.Reference are for networks: errors. The
 // result says that it is of a function: see ReadModel.
 func DecomposeModel(ctx context.Context, m decompose.Model, rows data.Source, o *Options) (*Decomposition, error) {
 	if m == nil {
@@ -236,7 +254,7 @@ func (o *Options) formulas() []string {
 // Write writes the decomposition to the directory dir, which is absent, empty or an
 // earlier result and is replaced whole: decomposition.json and moments.bin, which Read
 // and the commands `pho apply` and `pho verify` take, effects.csv and report.html, and
-// adapted.onnx if Options.ExportONNX asked for it. The contributions of the rows are not
+// adapted.onnx if Options.ExportONNX asked for it (of a model that is no ONNX file surrogate.onnx). The contributions of the rows are not
 // among them: see Parts.
 func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	to, err := durable.NewDir(nil, resultdir.Files(), dir)
@@ -253,7 +271,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 		return err
 	}
 	if d.export {
-		if err := durable.WriteFile(to.Path(resultdir.Adapted), func(f *os.File) error { return d.WriteONNX(f) }); err != nil {
+		if err := durable.WriteFile(to.Path(resultdir.Exported(d.of.HasFile())), func(f *os.File) error { return d.WriteONNX(f) }); err != nil {
 			return err
 		}
 	}
@@ -264,7 +282,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 // unstructured part and eta of every predictor: any ONNX runtime computes predictions and
 // contributions in one run. The network's graph and outputs stay as they are; see
 // adapters/onnx/export. A file that was decomposed must still be where it was. Of a model
-// that is no ONNX file it is an error.
+// that is no ONNX file it writes a surrogate: the structured part alone, with the size of the remainder in its metadata.
 func (d *Decomposition) WriteONNX(w io.Writer) error { return d.of.Export(w, d.Result) }
 
 // Read reads a decomposition that Write or `pho decompose` wrote to dir, and opens its

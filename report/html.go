@@ -158,9 +158,12 @@ func formulaWords(r *decompose.Result) (out []formula) {
 // modelFile reads the fields of Result.Model that the command writes; both are
 // empty if the caller wrote something else.
 func modelFile(r *decompose.Result) (path, sha256 string) {
-	var m struct{ Path, SHA256 string }
+	var m struct{ Path, Address, SHA256 string }
 	if json.Unmarshal(r.Model, &m) != nil {
 		return "", ""
+	}
+	if m.Address != "" {
+		return m.Address, "" // the hash is of what is asked there
 	}
 	return m.Path, m.SHA256
 }
@@ -171,6 +174,7 @@ func predictionsOf(r *decompose.Result) string {
 	type columns struct{ Predictions []string }
 	var m struct {
 		columns
+		Address string
 		Link    string
 		Members []columns
 		Classes struct{ Heads []struct{ Classes []string } }
@@ -184,7 +188,11 @@ func predictionsOf(r *decompose.Result) string {
 			models = append(models, list(one.Predictions, 6))
 		}
 	}
-	text := "columns " + strings.Join(models, "; ") + ", link " + clip(m.Link, 20)
+	what := "columns "
+	if m.Address != "" {
+		what = "answers "
+	}
+	text := what + strings.Join(models, "; ") + ", link " + clip(m.Link, 20)
 	for _, h := range m.Classes.Heads {
 		text += ", of the classes " + list(h.Classes, 6)
 	}

@@ -130,6 +130,14 @@ func (e *Explainer) Digest() string { return e.digest }
 // row, in order. Of several networks, which take the same, those of the first.
 func (e *Explainer) Inputs() []Input {
 	var out []Input
+	if form := e.opened.Form; form != nil { // a model behind an address: the network is that of its answers
+		for _, in := range form.Inputs {
+			if in.Datatype != "" {
+				out = append(out, Input{in.Name, slices.Clone(in.Columns)})
+			}
+		}
+		return out
+	}
 	for i, in := range e.network.Graph().Inputs() {
 		out = append(out, Input{in.Name, slices.Clone(e.network.Binding()[i].Columns)})
 	}

@@ -94,6 +94,12 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	if err := m.checkOutputs(dst, b.Rows()); err != nil {
 		return err
 	}
+	if m.derived != nil {
+		var err error
+		if b, err = m.derived.Fill(ctx, b); err != nil {
+			return err
+		}
+	}
 	buf := m.buffer()
 	defer m.release(buf)
 	if m.readsText {

@@ -32,6 +32,7 @@ type Model struct {
 	text        []bool // columns of text
 	readsText   bool
 	columns     []string
+	derived     *Derived // what the columns are computed from; nil: the data have them
 	column      map[string]int
 	blocks      [][]decompose.Block
 	widths      map[string]int
@@ -63,6 +64,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	m.findSources()
 	m.makeBlocks()
 	var e Engine = GoEngine{}
+	if o != nil {
+		m.derived = o.Derived
+	}
 	if o != nil && o.Engine != nil {
 		e = o.Engine
 	}
@@ -184,8 +188,13 @@ func (m *Model) Predictors() []string {
 	return names
 }
 
-// Columns names the bound data columns.
-func (m *Model) Columns() []string { return slices.Clone(m.columns) }
+// Columns names the bound data columns, or those that they are computed from (Options.Derived).
+func (m *Model) Columns() []string {
+	if m.derived != nil {
+		return slices.Clone(m.derived.Columns)
+	}
+	return slices.Clone(m.columns)
+}
 
 // Cuts are, by column, the numbers at which trees and comparisons of the network tell values of the column, as it is, apart,
 // increasing: its functions may jump there. A column without any has none.

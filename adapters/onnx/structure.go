@@ -1,7 +1,10 @@
 package onnx
 
 import (
+	"context"
+
 	"github.com/pho-go/pho/adapters/onnx/internal/structure"
+	"github.com/pho-go/pho/data"
 )
 
 // Options steer discovery. The zero value and nil are the defaults.
@@ -33,6 +36,17 @@ type Options struct {
 	Decode Decoder
 	// Engine computes Model.Forward. nil: GoEngine{}.
 	Engine Engine
+	// Derived computes the bound columns from others, which the model reads then. nil: the data have them.
+	Derived *Derived
+}
+
+// Derived are columns that are computed from others, as the predictions of a model that is asked for them.
+type Derived struct {
+	// Columns are the data columns that Fill reads.
+	Columns []string
+	// Fill is a batch of the rows of b with the bound columns, as numbers; row i depends on row i of b alone.
+	// It may be called concurrently.
+	Fill func(ctx context.Context, b *data.Batch) (*data.Batch, error)
 }
 
 // DefaultTreeOrder is the largest number of columns of a term of trees unless Options say otherwise.

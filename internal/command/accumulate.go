@@ -94,7 +94,7 @@ func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) 
 		fmt.Fprintf(s.out, "%q holds shard %d of %s already\n", a.out, a.shard, stage)
 		return nil
 	}
-	w, err := openPlan(s, a.places, brought)
+	w, err := openPlan(ctx, s, a.places, brought)
 	if err != nil {
 		return err
 	}

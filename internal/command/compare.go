@@ -256,7 +256,7 @@ func readSide(dir, labels string) (*compare.Side, error) {
 		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
 	}
 	ref := wiring.ReferenceOf(r)
-	return &compare.Side{Name: dir, Result: r, Curves: curves, Network: ref.SHA256, Predictions: ref.Kind == wiring.Columns}, nil
+	return &compare.Side{Name: dir, Result: r, Curves: curves, Network: ref.SHA256, Predictions: ref.Kind == wiring.Columns || ref.Kind == wiring.Address}, nil
 }
 
 // writeComparison writes the page and the JSON to out, which may not be one of the results.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type decomposeFlags struct {
 	models            []string
 	predictions       []string
 	link              string
+	classes           []string
 	membersFrom       string
 	out, log          string
 	inputs, formulas  []string
@@ -53,6 +55,7 @@ type decomposeFlags struct {
 	every             time.Duration       // between checkpoints
 	long              []string            // columns of numbers too long for float64 (longNumbers)
 	given             map[string][]string // flags that were given, as a plan records them
+	form              json.RawMessage     // what is asked of a model behind an address, as a plan has it; nil: that is found out
 }
 
 func newDecompose(s streams) *cobra.Command {
@@ -73,7 +76,9 @@ by what the columns hold; a network without structure has them without a formula
 A range temp..hum is all columns from temp to hum, in the order of the data; x0..x9 goes by
 number.
 
-A model that is no ONNX file is decomposed by its predictions: let it predict the rows, and
+A model that runs behind an address is asked what it predicts: --model http://HOST/v2/models/NAME
+of the Open Inference Protocol, or http://HOST/invocations of MLflow, with --link for the scale
+(docs/models.md). Any other model that is no ONNX file is decomposed by its predictions: let it predict the rows, and
 name the column, as --predictions p --link logit. A dot then stands for all other columns of
 the data (docs/models.md). Of classes name all, as --predictions p_a,p_b,p_c --link softmax: they
 are called a, b and c, and a response may have these names or those of the columns.
@@ -101,9 +106,10 @@ networks, and every term says how far they differ before and after (docs/members
 
 // add defines the flags, those first that everybody needs.
 func (d *decomposeFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
+	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together; or the address of a model that is served, as http://HOST/v2/models/NAME (Open Inference Protocol) or http://HOST/invocations (MLflow)")
 	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated; names with commas in double quotes) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
-	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
+	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, or of what a served model answers, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
+	f.StringSliceVar(&d.classes, "classes", nil, "`NAMES` of a served model's classes (comma separated), in the order of its probabilities, with --link softmax (default 0,1,...)")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
@@ -135,7 +141,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none: no such file, and no values of single rows in the result")
 	addID(f, &d.id)
 	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
-	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta")
+	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta; of a model that is no ONNX file surrogate.onnx: its structured part alone")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")

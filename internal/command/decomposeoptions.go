@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/wiring"
@@ -23,8 +26,16 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	switch {
 	case len(d.predictions) > 0 && len(d.models) > 0:
 		fault("--model and --predictions: give the network's file, or the columns that hold what the model predicts")
-	case len(d.predictions) == 0 && d.link != "":
-		fault("--link is for --predictions")
+	case len(d.predictions) == 0 && d.link != "" && !d.asks():
+		fault("--link is for --predictions, and for a model behind an address")
+	case len(d.classes) > 0 && !d.asks():
+		fault("--classes is for a model behind an address: a network's file names them, and so do the columns of --predictions")
+	case d.asks() && len(d.models) > 1:
+		fault("--model %q: a model behind an address is decomposed alone", d.models)
+	case d.asks() && (d.network.maxOrder != 0 || len(d.network.deep)+len(d.network.learned)+len(d.network.constants) > 0 || d.phonam != ""):
+		fault("--max-order, --deep, --learned, --constant and --phonam are for a network's file, and of a model behind an address nothing but its answers is known: leave them out")
+	case d.asks() && d.network.precision == wiring.Single:
+		fault("--precision %s is for what a network computes, and answers are taken as they are: leave it out", wiring.Single)
 	case len(d.predictions) > 0 && d.network.structured():
 		fault("--max-order, --deep, --learned and --predictor say how to read a network's structure, and predictions have none: leave them out")
 	case len(d.predictions) > 0 && d.phonam != "":
@@ -132,6 +143,17 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		return nil, nil, usageError{err}
 	}
 	return o, reading, nil
+}
+
+// asks tells whether a model is one behind an address.
+func (d *decomposeFlags) asks() bool { return slices.ContainsFunc(d.models, served.IsAddress) }
+
+// isAddress tells whether a flag names a model behind an address.
+func isAddress(value pflag.Value) bool {
+	if list, ok := value.(pflag.SliceValue); ok {
+		return slices.ContainsFunc(list.GetSlice(), served.IsAddress)
+	}
+	return served.IsAddress(value.String())
 }
 
 // terms is the default for its own name too.

@@ -33,7 +33,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if d.long, err = d.longNumbers(ctx, in.paths, reading, o); err != nil {
 		return nil, err
 	}
-	request, err := d.open(in, o, reading, openRows)
+	request, err := d.open(ctx, in, o, reading, openRows)
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +119,14 @@ func (d *decomposeFlags) places(s streams, further []string) (inputFiles, *durab
 }
 
 // open reads labels and networks and opens the rows, which rows does, and says what is to be made of them.
-func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *files.Options,
+func (d *decomposeFlags) open(ctx context.Context, in inputFiles, o *decompose.Options, reading *files.Options,
 	rows func([]string, *files.Options, []tensorInput, *onnx.Graph) (files.Source, error)) (*wiring.Request, error) {
 
 	labels, err := readLabels(d.labels)
 	if err != nil {
 		return nil, err
 	}
-	networks, err := d.networks(in)
+	networks, err := d.networks(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,12 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	return request, nil
 }
 
-// networks reads those that --model names, or makes those of --predictions.
-func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
+// networks reads those that --model names, asks at its address, or makes those of --predictions.
+func (d *decomposeFlags) networks(ctx context.Context, in inputFiles) ([]*wiring.Network, error) {
+	if d.asks() {
+		n, err := d.ask(ctx, in.models[0])
+		return []*wiring.Network{n}, err
+	}
 	if len(d.predictions) == 0 {
 		return loadNetworks(in.models, &d.network)
 	}
@@ -168,6 +172,32 @@ func (d *decomposeFlags) networks(in inputFiles) ([]*wiring.Network, error) {
 	return networks, nil
 }
 
+// ask is the model behind an address; of a plan, which says what it answers, it is asked nothing.
+func (d *decomposeFlags) ask(ctx context.Context, address string) (*wiring.Network, error) {
+	a := wiring.Answers{Link: d.link, Clip: d.network.clip, Outputs: d.network.predictor, Classes: d.classes}
+	if d.form != nil {
+		return wiring.AskAs(address, d.form, a)
+	}
+	return wiring.Ask(ctx, address, a)
+}
+
+// settle finds out what a model behind an address answers, for a plan, which reads no rows later on.
+func (d *decomposeFlags) settle(ctx context.Context, networks []*wiring.Network, in inputFiles, o *decompose.Options, reading *files.Options) error {
+	if networks[0].Asked == nil {
+		return nil
+	}
+	rows, err := openRows(in.paths, reading, in.tensors, networks[0].Graph)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := inputColumns(networks[0].Graph, rows.Schema(), in.inputs)
+	if err != nil {
+		return err
+	}
+	return networks[0].Settle(ctx, rows, columns, append(o.Columns.Names(), d.id))
+}
+
 // texts are the columns that are read to the letter, if the data have them.
 func (d *decomposeFlags) texts(networks []*wiring.Network, in inputFiles, o *decompose.Options) ([]string, error) {
 	g := networks[0].Graph
@@ -178,9 +208,10 @@ func (d *decomposeFlags) texts(networks []*wiring.Network, in inputFiles, o *dec
 		}
 	}
 	texts, err := wiring.NetworkTexts(g, bound)
+	texts = append(texts, networks[0].Texts()...)
 	named := namedColumns(g, d.formulas, in.inputs, d.id)
 	for _, n := range networks {
-		if n.Predictions != nil {
+		if n.Predictions != nil && n.Asked == nil {
 			named = append(named, n.Predictions.Columns...)
 		}
 	}
@@ -205,7 +236,6 @@ func (d *decomposeFlags) write(ctx context.Context, dir *durable.Dir, made *reci
 	if err := resultdir.Write(ctx, dir, made.Model, made.Result); err != nil || !d.export {
 		return err
 	}
-	return durable.WriteFile(dir.Path(resultdir.Adapted), func(f *os.File) error {
-		return made.Opened().Export(f, made.Result)
-	})
+	opened := made.Opened()
+	return durable.WriteFile(dir.Path(resultdir.Exported(opened.HasFile())), func(f *os.File) error { return opened.Export(f, made.Result) })
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -117,5 +119,54 @@ func TestExportInside(t *testing.T) {
 	_, err := os.Stat(out)
 	if o.status != exitFailed || !strings.Contains(o.err, "is not in the file: it is computed inside of a function, a loop") || err == nil {
 		t.Errorf("status %d, %v\n%s", o.status, err, o.err)
+	}
+}
+
+// The surrogate of a model that is no file is its structured part: of columns of predictions, by every kind of term; its
+// response is that of its eta, and its metadata say how large the remainder is. It opens as a network.
+func TestSurrogate(t *testing.T) {
+	dir := t.TempDir()
+	data, text := filepath.Join(dir, "rows.csv"), strings.Split(strings.TrimSpace(rows(1500)), "\n")
+	for i, line := range text {
+		cells := strings.Split(line, ",")
+		if p := "p,q"; i > 0 {
+			x0, x1 := number(t, cells[0]), number(t, cells[1])
+			eta := math.Sin(x0) + 0.3*x0*x1 + 0.1*number(t, cells[10])
+			p = fmt.Sprintf("%g,%g", 1/(1+math.Exp(-eta)), 1/(1+math.Exp(eta)))
+			text[i] += "," + p
+		} else {
+			text[i] += "," + p
+		}
+	}
+	write(t, data, strings.Join(text, "\n")+"\n")
+	for _, c := range []struct{ columns, link, formula, again string }{
+		{"p", "logit", `~ x2 + s(x0) + g + s(x3, by=g) + factor(dow)`, "y ~ x0"},
+		{"p", "cloglog", `~ te(x0, x1, k=c(4,4)) + s(x2, bs="cr") + g:x3 + s(g, bs="re")`, ""},
+		{"q,p", "softmax", `~ s(x0, bs="ps") + s(x1, bs="cc") + ridge(x2, x3, x4)`, ""},
+		{"p", "identity", `~ ti(x0, x1, k=c(4,4)) + s(x0, k=5) + s(x2, g, bs="fs", k=4)`, ""},
+	} {
+		out := filepath.Join(dir, c.link)
+		done(t, "decompose", "--predictions", c.columns, "--link", c.link, "--data", data, "--formula", c.formula, "--export-onnx", "--out", out)
+		eta, rest := columnOf(t, out, "eta"), columnOf(t, out, "unstructured")
+		again := filepath.Join(dir, c.link+"-again")
+		done(t, "decompose", "--model", filepath.Join(out, resultdir.Surrogate), "--no-structure", "--data", data, "--formula", "~ x0", "--interactions", "none", "--out", again)
+		for i, got := range columnOf(t, again, "eta") {
+			// Both compute the same columns in float64, with sums in another order.
+			if want := eta[i] - rest[i]; math.Abs(got-want) > 1e-10 {
+				t.Fatalf("%s, row %d: the surrogate is %v, the structured part %v", c.link, i+1, got, want)
+			}
+		}
+		if head := map[string]string{"logit": "sigmoid", "cloglog": "inv_cloglog", "softmax": "sigmoid", "identity": ""}[c.link]; !strings.Contains(done(t, "inspect", filepath.Join(out, resultdir.Surrogate), "--json").out, `"head": "`+head) && head != "" {
+			t.Errorf("%s: the response is not %s of eta", c.link, head)
+		}
+		if raw := read(t, out, resultdir.Surrogate); !strings.Contains(raw, `"unstructured":`) || !strings.Contains(raw, `"rows":1500`) {
+			t.Errorf("%s: the file does not say how large the remainder is", c.link)
+		}
+		if _, err := os.Stat(filepath.Join(out, resultdir.Adapted)); err == nil {
+			t.Errorf("%s: there is an %s too", c.link, resultdir.Adapted)
+		}
+	}
+	if o := call(t, "decompose", "--predictions", "p", "--data", data, "--formula", "~ 1", "--export-onnx", "--out", filepath.Join(dir, "none")); o.status != exitFailed || !strings.Contains(o.err, "constant") {
+		t.Errorf("a formula without terms: %d %s", o.status, o.err)
 	}
 }

@@ -160,7 +160,7 @@ func loadNetworks(paths []string, flags *networkFlags) ([]*wiring.Network, error
 // addNetworks lists the files of opened networks.
 func (s *sources) addNetworks(o *wiring.Opened) {
 	for i, m := range o.Networks {
-		if o.Files[i].Predictions == nil {
+		if o.Files[i].Predictions == nil { // else there is no file
 			s.addModel(o.Files[i].Path, m.Graph())
 		}
 	}

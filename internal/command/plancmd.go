@@ -75,7 +75,7 @@ func (p *planFlags) next(ctx context.Context, s streams, given map[string][]stri
 	if p.scan == "" && (doc.Next != nil || doc.Complete) {
 		return p.say(s, doc)
 	}
-	w, err := openPlan(s, planPlaces{dir: p.dir, models: p.models, data: append(p.data.paths, further...)}, false)
+	w, err := openPlan(ctx, s, planPlaces{dir: p.dir, models: p.models, data: append(p.data.paths, further...)}, false)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
-	networks, err := p.networks(in)
+	networks, err := p.networks(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -138,6 +138,9 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 		return err
 	}
 	if reading.Texts, err = p.texts(networks, in, o); err != nil {
+		return err
+	}
+	if err := p.settle(ctx, networks, in, o, reading); err != nil {
 		return err
 	}
 	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: p.network.kernels(), Request: given, Shards: p.shards, Counts: counts}
@@ -154,7 +157,7 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if there {
 		fmt.Fprintf(s.out, "the plan is there already\n")
 	}
-	w, err := openPlan(s, planPlaces{dir: p.out}, false)
+	w, err := openPlan(ctx, s, planPlaces{dir: p.out}, false)
 	if err != nil {
 		return err
 	}
@@ -189,7 +192,7 @@ func (p *planFlags) rowCounts() ([]int64, error) {
 // name notes the files of the plan as seen from its directory.
 func (p *planFlags) name(doc *plan.Plan, in inputFiles, networks []*wiring.Network) (err error) {
 	for i, path := range in.models {
-		f := plan.NamedFile{SHA256: networks[i].SHA256}
+		f := plan.NamedFile{SHA256: networks[i].SHA256, Form: networks[i].Form()}
 		if f.Path, err = seenFrom(p.out, path); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ type planPlaces struct {
 
 // openPlan opens the plan's networks, and its rows, of which nothing is read yet. brought: the data
 // are one shard's rows, which whoever calls brings.
-func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
+func openPlan(ctx context.Context, s streams, at planPlaces, brought bool) (*planned, error) {
 	p, err := plan.Open(at.dir)
 	if err != nil {
 		return nil, err
@@ -55,10 +55,10 @@ func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
 	d.filesOf(p, at.models, at.data)
 	d.out, d.workers, d.network.maxMemory = at.dir, at.workers, at.maxMemory
 	w := &planned{plan: p, flags: d, brought: brought}
-	return w, w.open(s)
+	return w, w.open(ctx, s)
 }
 
-func (w *planned) open(s streams) error {
+func (w *planned) open(ctx context.Context, s streams) error {
 	o, reading, err := w.flags.options(s)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (w *planned) open(s streams) error {
 	if err := w.sameLabels(); err != nil {
 		return err
 	}
-	w.request, err = w.flags.open(w.in, o, reading, w.openRows)
+	w.request, err = w.flags.open(ctx, w.in, o, reading, w.openRows)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (w *planned) close() { w.request.Rows.Close() }
 
 // networkDigests are the SHA-256 of the request's networks.
 func networkDigests(q *wiring.Request) []string {
-	if q.Network.Predictions != nil { // the request has them
+	if q.Network.Predictions != nil && q.Network.Asked == nil { // the request has them
 		return nil
 	}
 	out := []string{q.Network.SHA256}

@@ -109,6 +109,7 @@ func placeIn(dir, recorded string) string {
 // their place.
 func (d *decomposeFlags) filesOf(p *plan.Plan, models, data []string) {
 	for _, m := range p.Models {
+		d.form = m.Form
 		d.models = append(d.models, placeIn(p.Dir(), m.Path))
 	}
 	if len(models) > 0 {

@@ -258,7 +258,7 @@ func TestPredictionsFaults(t *testing.T) {
 		"give the network's file, or the columns":       {"--predictions", "p", "--model", "net.onnx", "--formula", formula},
 		"--link is for --predictions":                   {"--model", "net.onnx", "--link", "log"},
 		"is not known; there are":                       {"--predictions", "p", "--link", "probit", "--formula", formula},
-		"no ONNX file to which the parts could be":      {"--predictions", "p", "--export-onnx", "--formula", formula},
+		"it is a constant":                              {"--predictions", "p", "--export-onnx", "--formula", "~ 1"},
 		`nothing says how "y" hangs on the 2 predicto`:  {"--predictions", "p,q", "--formula", formula},
 		"--predictions COLUMN":                          {"--formula", formula},
 	} {

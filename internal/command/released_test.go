@@ -73,6 +73,11 @@ func TestWriteFormats(t *testing.T) {
 		}
 	}
 	done(t, "monitor", place("gram"), "--data", place("rows.csv"), "--time", "dow", "--by", "label", "--block", "3", "--weights", "w", "--state", place("monitor.json"))
+	done(t, "decompose", "--predictions", "y", "--data", place("rows.csv"), "--formula", "~ x1 + g", "--export-onnx", "--out", place("predicted"))
+	write(t, place(resultdir.Surrogate), read(t, place("predicted"), resultdir.Surrogate))
+	if err := os.RemoveAll(place("predicted")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestReleasesAreRead: new rows of a result of each release have the parts that the

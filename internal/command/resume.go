@@ -22,6 +22,9 @@ import (
 // with --resume has done: a plan of one shard.
 const resumeMark = ".resume"
 
+// answersFile keeps there what a model behind an address answered, by row.
+const answersFile = "answers"
+
 // resumed makes the decomposition as a plan of one shard, whose passes are recorded as they are
 // done and have checkpoints, so that the same call goes on after a kill.
 func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, further []string) (*decompose.Result, error) {
@@ -40,11 +43,15 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	if err := d.keep(ctx, kept, in, o, reading); err != nil {
 		return nil, err
 	}
-	w, err := openPlan(s, planPlaces{dir: kept, models: in.models, data: in.paths, workers: d.workers, maxMemory: d.network.maxMemory}, false)
+	w, err := openPlan(ctx, s, planPlaces{dir: kept, models: in.models, data: in.paths, workers: d.workers, maxMemory: d.network.maxMemory}, false)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
+	if err := w.request.Network.Keep(filepath.Join(kept, answersFile)); err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.request.Network.Close() }() // each answer is there once it was written
 	w.request.Options.Progress = log.report
 	made, err := w.all(ctx, dir, &keeper{s.unfinished(), filepath.Join(kept, "pass"+checkpointMark), d.every})
 	log.end()
@@ -78,17 +85,20 @@ func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o
 	p := planFlags{decomposeFlags: *d, shards: 1}
 	p.out = kept
 	doc := &plan.Plan{Format: plan.Format, CreatedBy: revision.Maker, Kernel: d.network.kernels(), Request: d.given, Shards: 1}
-	networks, err := d.networks(in)
+	networks, err := d.networks(ctx, in)
 	if err != nil {
-		return err
-	}
-	if err := p.name(doc, in, networks); err != nil {
 		return err
 	}
 	if d.long, err = d.longNumbers(ctx, in.paths, reading, o); err != nil {
 		return err
 	}
 	if reading.Texts, err = d.texts(networks, in, o); err != nil {
+		return err
+	}
+	if err := d.settle(ctx, networks, in, o, reading); err != nil {
+		return err
+	}
+	if err := p.name(doc, in, networks); err != nil {
 		return err
 	}
 	earlier, err := plan.Open(kept)

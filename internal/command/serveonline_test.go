@@ -62,8 +62,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// served runs pho serve until the test ends, and returns where it listens.
-func served(t *testing.T, args ...string) (url string, log *lines) {
+// serving runs pho serve until the test ends, and returns where it listens.
+func serving(t *testing.T, args ...string) (url string, log *lines) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	log = new(lines)
@@ -96,7 +96,7 @@ func TestServeOnline(t *testing.T) {
 	t.Parallel()
 	demo := filepath.Join(t.TempDir(), "demo")
 	done(t, "demo", "--out", demo)
-	url, log := served(t, demo, "--log-requests")
+	url, log := serving(t, demo, "--log-requests")
 	const page = "../../docs/serve.md"
 	text, err := os.ReadFile(page)
 	if err != nil {

@@ -58,7 +58,7 @@ func (v *solveFlags) run(ctx context.Context, s streams) error {
 		return usagef("--out is missing: name the result directory")
 	}
 	defer useProcessors(v.places.workers)()
-	w, err := openPlan(s, v.places, false)
+	w, err := openPlan(ctx, s, v.places, false)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/store"
@@ -76,6 +77,9 @@ func (g *staging) stage(cmd *cobra.Command, args []string) error {
 		if cmd.Name() == "report" {
 			use = writes
 		}
+		if use == reads && served.IsAddress(arg) { // a model's: the command says what it makes of it
+			continue
+		}
 		if args[i], err = g.local(ctx, arg, use); err != nil {
 			return err
 		}
@@ -85,6 +89,9 @@ func (g *staging) stage(cmd *cobra.Command, args []string) error {
 
 func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 	use := reads
+	if f.Name == "model" && isAddress(f.Value) { // a model that runs there is no object
+		return nil
+	}
 	switch f.Name {
 	case "out", "plan":
 		use = writes

@@ -50,7 +50,7 @@ func newColumns(f *file, m *onnx.Model) (*columns, error) {
 
 // findBatch finds how the file calls its batch axis.
 func (c *columns) findBatch() {
-	c.batch = &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}}
+	c.batch = rowsAxis()
 	for _, in := range c.graph.Inputs() {
 		for _, v := range c.model.Graph.Input {
 			dims := v.GetType().GetTensorType().GetShape().GetDim()
@@ -61,6 +61,11 @@ func (c *columns) findBatch() {
 			}
 		}
 	}
+}
+
+// rowsAxis is a batch axis that the file does not call otherwise.
+func rowsAxis() *onnxpb.TensorShapeProto_Dimension {
+	return &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}}
 }
 
 // addInputs adds inputs for the columns that terms read and the network does not: of text if

@@ -22,10 +22,7 @@ type writer struct {
 
 // predictor writes the parts of predictor k.
 func (w *writer) predictor(k int, p predictor) error {
-	at := func(name string) string { return name }
-	if w.all > 1 {
-		at = func(name string) string { return p.name + "/" + name }
-	}
+	at := w.prefixed(p)
 	eta, kind, err := w.predicted(at("eta"), k)
 	if err != nil {
 		return fmt.Errorf("predictor %q: %w", p.name, err)
@@ -49,6 +46,14 @@ func (w *writer) predictor(k int, p predictor) error {
 	}
 	w.add("Sub", w.newName(parts.Prefix+unstructured+".output"), rest, []string{unstructured})
 	return nil
+}
+
+// prefixed names the parts of p: by themselves, or, of several predictors, behind its name.
+func (w *writer) prefixed(p predictor) func(part string) string {
+	if w.all == 1 {
+		return func(part string) string { return part }
+	}
+	return func(part string) string { return p.name + "/" + part }
 }
 
 // predicted is what predictor k is, N x 1, in the type of its parts: the network's own, or

@@ -62,6 +62,9 @@ type Plan struct {
 type NamedFile struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
+
+	// Form is what is asked of a model behind an address, whose digest SHA256 is then; nil: of a file.
+	Form json.RawMessage `json:"form,omitempty"`
 }
 
 // Done is a pass whose total is recorded.

@@ -31,12 +31,21 @@ const (
 	Effects       = "effects.csv"
 	Report        = "report.html"
 	Run           = "run.json"
-	Adapted       = "adapted.onnx" // on request: the network with the parts as outputs
+	Adapted       = "adapted.onnx"   // on request: the network with the parts as outputs
+	Surrogate     = "surrogate.onnx" // on request, of a model that is no ONNX file: its structured part
 )
 
 // Files are the names of all of them: a directory that holds others is no result.
 func Files() durable.Files {
-	return durable.Files{Decomposition, Moments, Contributions, Parquet, Effects, Report, Run, Adapted}
+	return durable.Files{Decomposition, Moments, Contributions, Parquet, Effects, Report, Run, Adapted, Surrogate}
+}
+
+// Exported is the file that is written on request, of a model that is an ONNX file or of another.
+func Exported(hasFile bool) string {
+	if hasFile {
+		return Adapted
+	}
+	return Surrogate
 }
 
 // Write writes the decomposition, its moments, the effects and the report of r, which

@@ -34,6 +34,9 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 	}
 	if p := q.Network.Predictions; p != nil && len(heads) == 1 {
 		heads[0].Classes = p.names()
+		if q.Network.Asked != nil {
+			heads[0].Classes = p.Columns
+		}
 	}
 	asked := q.Family == "categorical" || trainedFor == "categorical" || q.Class != ""
 	if len(heads) == 0 && asked && allPlain(m) && !m.Structure().Predictors[0].Probability {
@@ -45,7 +48,7 @@ func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, 
 	}
 	switch {
 	case len(heads) == 0 && q.Class != "" && q.Network.Predictions != nil:
-		return nil, optionError("reference", fmt.Errorf("the model has no class %q to compare others with: it has classes if their probabilities are its predictions, each in a column, with the link softmax", q.Class))
+		return nil, optionError("reference", fmt.Errorf("the model has no class %q to compare others with: it has classes if its predictions are their probabilities, each in a column, with the link softmax", q.Class))
 	case len(heads) == 0 && q.Class != "":
 		return nil, optionError("reference", fmt.Errorf("the network has no softmax, so there is no class %q to compare others with", q.Class))
 	case len(heads) == 0:
@@ -234,7 +237,7 @@ func (q *Request) readClasses(s *subject) error {
 		return nil
 	}
 	err := checkColumn(q.Rows.Schema(), o.Response, true)
-	if err != nil && ref.Kind == Columns && traits.Binary {
+	if err != nil && ref.predicted() && traits.Binary {
 		err = fmt.Errorf("%w, 1 where what the predictions are the probability of is so, and 0; or give the probabilities of both classes, with the link softmax", err)
 	}
 	return optionError("response", err)

@@ -3,7 +3,6 @@ package wiring
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,11 +22,17 @@ func (q *Request) exports(s *subject, with decompose.Model) error {
 	if !q.Export {
 		return nil
 	}
+	if s.graph() == nil || q.Network.Predictions != nil {
+		return export.CheckSurrogate(with)
+	}
 	return q.Network.checkExport(s.graph(), s.contrasts, with)
 }
 
 // CheckExport refuses what Export could not write of the network and the terms of with.
 func (d *Ready) CheckExport(with decompose.Model) error {
+	if d.Graph == nil || d.network.Predictions != nil {
+		return export.CheckSurrogate(with)
+	}
 	own, _ := d.Base.(*classes.Model)
 	return d.network.checkExport(d.Graph, own, with)
 }
@@ -43,9 +48,6 @@ func (n *Network) checkExport(m *onnx.Model, c *classes.Model, with decompose.Mo
 	return nil
 }
 
-// errNoFile is a model that is no ONNX file, which is to be written as one.
-var errNoFile = errors.New("the model is no ONNX file to which the parts could be added")
-
 // mixtures are how predictors are made of the network's; nil: they are these.
 func mixtures(c *classes.Model) *export.Options {
 	if c == nil {
@@ -58,11 +60,15 @@ func mixtures(c *classes.Model) *export.Options {
 	return o
 }
 
-// Export writes the network's file with the parts of r to w (package export). A model that is no
-// file is an error.
+// HasFile reports whether the model is one of an ONNX file, to which parts can be added.
+func (o *Opened) HasFile() bool { return len(o.Networks) > 0 && o.Files[0].Predictions == nil }
+
+// Export writes the network's file with the parts of r to w; of a model that is no file a surrogate, its structured part alone
+// (package export).
 func (o *Opened) Export(w io.Writer, r *decompose.Result) error {
-	if len(o.Networks) == 0 || o.Files[0].Predictions != nil {
-		return errNoFile
+	if !o.HasFile() {
+		c := o.Classes
+		return export.Surrogate(w, r, c != nil && len(c.Heads) == 1 && len(c.Heads[0].Classes) == len(r.Predictors))
 	}
 	n, m := o.Files[0], o.Networks[0]
 	contrasts, _ := o.Model.(*classes.Model)

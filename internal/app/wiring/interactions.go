@@ -45,7 +45,7 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 		return nil
 	}
 	var names []string
-	if asked && (q.Network == nil || q.Network.Predictions == nil) {
+	if asked && (q.Network == nil || !q.Network.inColumns()) {
 		names = slices.Clone(m.Columns())
 	}
 	for _, spec := range terms {

@@ -11,20 +11,23 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
 // Network is an ONNX file that was read and checked.
 type Network struct {
-	Graph  *onnx.Graph
-	Path   string // as given; "": it was read from a stream
-	SHA256 string // of the very bytes that were loaded (onnx.Graph.SHA256)
+	Graph  *onnx.Graph // of a model behind an address its inputs alone
+	Path   string      // as given; "": it was read from a stream
+	SHA256 string      // of the very bytes that were loaded (onnx.Graph.SHA256)
 
 	MaxMemory int64 // as Load was given it; it bounds the bytes that blocks of rows are computed in, too
 
 	// Predictions says that the network is a model that is known by its predictions; nil: it is one of an ONNX file.
 	Predictions *Predictions
+	// Asked says that these predictions are asked for at an address, which is Path; nil: the data have them.
+	Asked *Asked
 
 	Constants map[string][]float64 // of its inputs, as LoadWith was given them
 
@@ -34,7 +37,7 @@ type Network struct {
 
 // String names the network in messages.
 func (n *Network) String() string {
-	if n.Predictions != nil {
+	if n.inColumns() {
 		return fmt.Sprintf("the predictions %.300q", n.Predictions.Columns)
 	}
 	if n.Path == "" {
@@ -42,6 +45,12 @@ func (n *Network) String() string {
 	}
 	return fmt.Sprintf("model %q", n.Path)
 }
+
+// inColumns reports whether columns of the data hold what the model predicts.
+func (n *Network) inColumns() bool { return n.Predictions != nil && n.Asked == nil }
+
+// predicted reports whether the model is known by what it predicts.
+func (ref *Reference) predicted() bool { return ref.Kind == Columns || ref.Kind == Address }
 
 // engine computes the network within its bound.
 func (n *Network) engine(p onnx.Precision) onnx.GoEngine {
@@ -54,6 +63,9 @@ func Load(path string, maxMemory int64) (*Network, error) { return LoadWith(path
 
 // LoadWith is Load with values of inputs that are constants (onnx.LoadOptions).
 func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Network, error) {
+	if served.IsAddress(path) {
+		return nil, fmt.Errorf("model %q is an address, and a file is needed here: a model behind an address has no structure to read, and is asked when it is decomposed", path)
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
 		return nil, fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
 	}
@@ -109,17 +121,21 @@ func Precision(name string) (onnx.Precision, error) {
 const (
 	Function = "function" // a value of a program
 	Columns  = "columns"  // it is known by columns of the data, which hold what it predicts
+	Address  = "address"  // it runs behind an address, and is asked there
 )
 
 // Reference is what a result says of its model: of a network enough to open it again.
 type Reference struct {
-	Kind    string   `json:"kind,omitempty"`    // Function, Columns; "": ONNX
+	Kind    string   `json:"kind,omitempty"`    // Function, Columns, Address; "": ONNX
 	Columns []string `json:"columns,omitempty"` // that a Function reads, or the model that made the predictions, if a caller notes them
 	// Checked says how the model was compared with what it was made of; nil: it was not, or nobody says so.
 	Checked *Checked `json:"checked,omitempty"`
 
 	Predictions []string `json:"predictions,omitempty"` // of Columns: those of the one model, see Predictions
 	Link        string   `json:"link,omitempty"`
+
+	Address string       `json:"address,omitempty"` // of an Address; SHA256 is that of the form
+	Form    *served.Form `json:"form,omitempty"`    // what is asked there
 
 	Path   string              `json:"path"`
 	SHA256 string              `json:"sha256"`
@@ -193,6 +209,8 @@ func (ref Reference) In(dir string) (json.RawMessage, error) {
 		return json.Marshal(function{ref.Kind, ref.Columns, ref.Rounded})
 	case Columns:
 		return ref.columnsJSON()
+	case Address:
+		return ref.addressJSON()
 	}
 	place, err := relativeTo(dir, ref.Path)
 	if err != nil {

@@ -87,7 +87,7 @@ func (p *Predictions) bind(schema data.Schema) (onnx.Binding, error) {
 			return nil, optionError("predictions", fmt.Errorf("column %q %s: predictions are numbers, on the scale of the response", name, c.HoldsText()))
 		}
 	}
-	return onnx.Binding{{Input: onnx.PredictionsInput, Columns: p.Columns}}, nil
+	return p.bound(), nil
 }
 
 // names are what several predictors or classes are called: as the columns, without what all of these begin
@@ -122,7 +122,10 @@ func withoutStart(names []string, find func(s, separators string) int) []string 
 
 // bind is how the network takes the rows.
 func (q *Request) bind(n *Network) (onnx.Binding, error) {
-	if n.Predictions != nil {
+	switch {
+	case n.Asked != nil:
+		return n.Predictions.bound(), nil
+	case n.Predictions != nil:
 		return n.Predictions.bind(q.Rows.Schema())
 	}
 	return onnx.Bind(n.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
@@ -131,7 +134,7 @@ func (q *Request) bind(n *Network) (onnx.Binding, error) {
 // explainsItself says of formulas with terms of the predictions that these explain themselves; "" of others.
 func (q *Request) explainsItself(formulas []*basis.Formula) string {
 	for _, n := range q.networks() {
-		if n.Predictions == nil {
+		if !n.inColumns() {
 			break
 		}
 		for _, f := range formulas {
@@ -150,7 +153,7 @@ func (q *Request) explainsItself(formulas []*basis.Formula) string {
 // explaining are the columns that "." stands for: those that the model reads; of one that is known by its
 // predictions all others of the data, but for those with a role.
 func (q *Request) explaining(m decompose.Model) []string {
-	if q.Network == nil || q.Network.Predictions == nil {
+	if q.Network == nil || !q.Network.inColumns() {
 		return slices.Clone(m.Columns())
 	}
 	taken := q.notInputs()
@@ -169,7 +172,7 @@ func (q *Request) explaining(m decompose.Model) []string {
 // linked are the rows, which are errors where predictions of a network have no link.
 func linked(rows files.Source, networks []*Network) files.Source {
 	for _, n := range networks {
-		if n.Predictions != nil {
+		if n.inColumns() {
 			rows = &linkedRows{rows, n.Predictions}
 		}
 	}
@@ -193,7 +196,7 @@ func (r *linkedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*d
 		return r.Source.Batches(ctx, columns)
 	}
 	return func(yield func(*data.Batch, error) bool) {
-		var found unlinked
+		found := unlinked{what: "column"}
 		for b, err := range r.Source.Batches(ctx, columns) {
 			if err == nil {
 				found.look(b, r.of)
@@ -206,13 +209,14 @@ func (r *linkedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*d
 			}
 		}
 		if found.first != "" {
-			yield(nil, found.error(r.of))
+			yield(nil, found.error(r.of, "predictions"))
 		}
 	}
 }
 
 // unlinked counts rows whose predictions have no link.
 type unlinked struct {
+	what    string // that holds a prediction
 	first   string // what is wrong with the first of them
 	rows    int64  // all
 	missing int64  // whose predictions are missing or infinite
@@ -240,7 +244,7 @@ func (u *unlinked) look(b *data.Batch, p *Predictions) {
 			sum += x[i]
 			if why == "" {
 				if why = p.fault(x[i]); why != "" {
-					why = fmt.Sprintf("column %q, data row %d: the prediction %v %s", p.Columns[j], b.Row(i)+1, x[i], why)
+					why = fmt.Sprintf("%s %q, data row %d: the prediction %v %s", u.what, p.Columns[j], b.Row(i)+1, x[i], why)
 					switch {
 					case x[i]-x[i] != 0:
 						u.missing++
@@ -283,8 +287,8 @@ func (p *Predictions) fault(v float64) string {
 	return ""
 }
 
-// error says how many rows there are, and what helps.
-func (u *unlinked) error(p *Predictions) error {
+// error says how many rows there are, and what helps. option is what names the predictions, or their link.
+func (u *unlinked) error(p *Predictions, option string) error {
 	text := u.first
 	if u.rows > 1 {
 		text += fmt.Sprintf("; so it is in %d rows", u.rows)
@@ -300,7 +304,7 @@ func (u *unlinked) error(p *Predictions) error {
 	default:
 		err = fmt.Errorf("%w: name the link that the model has, or identity to decompose the predictions as they are", err)
 	}
-	return optionError("predictions", err)
+	return optionError(option, err)
 }
 
 // ClipError is of probabilities of 0 and 1, which have no logit: Predictions.Clip moves them.
@@ -324,7 +328,7 @@ func (ref *Reference) otherLink(name string, predictors int, err error) error {
 // takenAsPredictors says of predictions of link identity that the family takes them as predictors of other links, as
 // which they may not be meant; "" where its links are the identity too.
 func (ref *Reference) takenAsPredictors(f family.Family) string {
-	if ref.Kind != Columns || ref.Link != "identity" || f == nil {
+	if !ref.predicted() || ref.Link != "identity" || f == nil {
 		return ""
 	}
 	links := linksOf(f)

@@ -48,6 +48,9 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 	if ref.Kind == Columns && len(ref.Members) == 0 {
 		return ref.openedPredictions(0, path, cmp.Or(precision, ref.Precision))
 	}
+	if ref.Kind == Address {
+		return ref.openedAddress(path, cmp.Or(precision, ref.Precision))
+	}
 	if err := ref.ofOneFile(); err != nil {
 		return nil, err
 	}
@@ -118,6 +121,8 @@ func (ref *Reference) ofOneFile() error {
 		return errors.New("the decomposition is of a model that is no file, but a value of the Go program that decomposed it: only a program that has the model can open it (pho.ReadModel)")
 	case ref.Kind == Columns && len(ref.Members) == 0:
 		return errors.New("the decomposition is of a model that is known by its predictions, columns of the data, and not of a file")
+	case ref.Kind == Address:
+		return fmt.Errorf("the decomposition is of a model behind an address, %q, and not of a file", ref.Address)
 	case ref.Kind != "" && ref.Kind != Columns:
 		return fmt.Errorf("the decomposition is of a model of kind %q, which this version does not know: use a newer one", ref.Kind)
 	case len(ref.Members) > 0:
@@ -200,7 +205,7 @@ func (ref *Reference) reopenMember(i int, dir, folder string, maxMemory int64, p
 
 // model is the network as it was bound and read.
 func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
-	g := n.Graph
+	g := n.run()
 	p, err := Precision(precision)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)
@@ -209,7 +214,11 @@ func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
 	for i, in := range g.Inputs() {
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
+	if n.Asked != nil {
+		bind = n.Predictions.bound()
+	}
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
+		Derived:  n.derived(),
 		MaxOrder: ref.MaxOrder, TreeOrder: cmp.Or(ref.TreeOrder, ref.MaxOrder, 3), Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip,
 		Engine: n.engine(p), Decode: basis.Decode,
 	})

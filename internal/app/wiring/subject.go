@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -20,12 +21,12 @@ type subject struct {
 }
 
 // open binds the networks to the rows, or checks that these have what the model reads.
-func (q *Request) open() (*subject, error) {
+func (q *Request) open(ctx context.Context) (*subject, error) {
 	if q.Model != nil {
 		return q.openModel()
 	}
-	if q.Network.Predictions != nil && q.Export {
-		return nil, optionError("export-onnx", errNoFile)
+	if err := q.Network.Settle(ctx, q.Rows, q.Inputs, q.notInputs()); err != nil {
+		return nil, err
 	}
 	bind, err := q.bind(q.Network)
 	if err != nil {
@@ -33,12 +34,13 @@ func (q *Request) open() (*subject, error) {
 	}
 	open := *q.Open
 	if q.Network.Predictions != nil {
-		open.NoStructure, open.Clip = true, 0 // the network has it
+		open.NoStructure, open.Clip, open.Predictor = true, 0, nil // the network has it
+		open.Derived = q.Network.derived()
 	}
 	engine := q.Network.engine(q.Precision)
 	engine.NoMatrixUnits = q.NoMatrixUnits
 	open.Decode, open.Engine = basis.Decode, engine
-	first, err := onnx.NewModel(q.Network.Graph, bind, &open)
+	first, err := onnx.NewModel(q.Network.run(), bind, &open)
 	if err != nil {
 		return nil, refused(fmt.Errorf("%s: %w", q.Network, err))
 	}
@@ -68,8 +70,6 @@ func (q *Request) openModel() (*subject, error) {
 		return nil, optionError("inputs", fmt.Errorf("the model is no ONNX file, and reads the columns %.300q by their names", q.Model.Columns()))
 	case q.Class != "":
 		return nil, optionError("reference", fmt.Errorf("the model is no ONNX file whose softmax would have a class %q: package classes makes its predictors differences to a class", q.Class))
-	case q.Export:
-		return nil, optionError("export-onnx", errNoFile)
 	}
 	if err := q.Rows.Schema().Require("the data", q.Model.Columns()); err != nil {
 		return nil, err
@@ -139,6 +139,9 @@ func (s *subject) responses() (notes []string) {
 
 // reference says how the network is opened and bound.
 func (q *Request) reference(bind onnx.Binding) Reference {
+	if q.Network.Asked != nil {
+		return q.asked(q.Inputs)
+	}
 	ref := Reference{
 		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,

@@ -61,6 +61,9 @@ func (o *Opened) Texts(r *decompose.Result) ([]string, error) {
 		}
 		all = append(all, texts...)
 	}
+	if o.Form != nil {
+		all = append(all, o.Form.Texts()...)
+	}
 	for _, column := range TermTexts(r) {
 		if !slices.Contains(o.Factors, column) {
 			all = append(all, column)

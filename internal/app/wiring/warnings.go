@@ -21,7 +21,7 @@ func (q *Request) readsResponse(m decompose.Model) string {
 	switch {
 	case response == "" || !slices.Contains(m.Columns(), response):
 		return ""
-	case q.Network != nil && q.Network.Predictions != nil:
+	case q.Network != nil && q.Network.inColumns():
 		return fmt.Sprintf("the predictions of column %q are the response itself: how well they fit says nothing, and neither do importances; name the column that holds what the model predicts", response)
 	}
 	return fmt.Sprintf("the model reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)

@@ -117,7 +117,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.Rows.Schema().Require("the data", present(q.ID)); err != nil {
 		return nil, optionError("id", err)
 	}
-	s, err := q.open()
+	s, err := q.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	notes = append(notes, q.twice(), cmp.Or(thresholdsNote, thresholds(o.Family)))
-	notes = append(notes, s.passedOver(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.takenAsPredictors(o.Family))
+	notes = append(notes, s.passedOver(), q.unnamed(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.takenAsPredictors(o.Family))
 	notes = append(notes, s.responses()...)
 	return &Ready{
 		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
@@ -235,7 +235,7 @@ func (q *Request) family(s *subject, trainedFor string) (family.Family, error) {
 		return nil, optionError("family "+name, err)
 	}
 	f, err := family.Parse(name, heads)
-	columns := ref.Kind == Columns && ref.Classes == nil
+	columns := ref.predicted() && ref.Classes == nil
 	switch {
 	case !asked && len(heads) == 1 && err != nil:
 		return nil, optionError("response", fmt.Errorf("no family says how %q hangs on a predictor that ends in %s: leave the response out%s", q.Options.Response, heads[0], map[bool]string{true: ", or name another link"}[columns]))

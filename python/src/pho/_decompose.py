@@ -34,8 +34,9 @@ def decompose(
 
     Parameters
     ----------
-    model : path, bytes, onnx.ModelProto, torch.nn.Module, estimator, callable or array, or a list of them
-        The model. A fitted estimator, pipelines included, is exported to ONNX in memory, its raw
+    model : path, address, bytes, onnx.ModelProto, torch.nn.Module, estimator, callable or array, or a list of them
+        The model. The address of one that is served, ``http://HOST/v2/models/NAME`` or ``http://HOST/invocations``, is
+        asked for its predictions. A fitted estimator, pipelines included, is exported to ONNX in memory, its raw
         columns kept, if the file predicts what the estimator does; else it is called on the rows,
         as is every object with ``predict_proba`` or ``predict``. A callable is given DataFrames of
         at most 10,000 rows, and returns a prediction for each row, or a column for each class. An
@@ -59,7 +60,7 @@ def decompose(
     progress : bool, optional
         Show how far the work is. None: on a terminal and in a notebook.
     link : {"identity", "log", "logit", "softmax"}, optional
-        Of a model that is called, or of predictions: the function of a prediction that is split
+        Of a model that is called or served, or of predictions: the function of a prediction that is split
         into terms. None: what is known of an estimator, else the identity.
     clip : float, optional
         Moves probabilities of 0 and 1 by so much, whose log odds are infinite.

@@ -398,15 +398,17 @@ class Decomposition:
         Decomposition.__init__(self, _write(os.path.join(folder, "result"), state["result"]), network, folder, state["index"], state["predictor"])
 
     def adapted_onnx(self) -> bytes:
-        """The network's file with an output for every term, the remainder and eta.
+        """The network's file with an output for every term, the remainder and eta; of a model that is no file its structured part.
 
         Needs ``export_onnx=True`` in the call of :func:`decompose`.
         """
-        try:
-            with open(self.file("adapted.onnx"), "rb") as file:
-                return file.read()
-        except FileNotFoundError:
-            raise UsageError("the result has no adapted network: decompose with export_onnx=True") from None
+        for name in ("adapted.onnx", "surrogate.onnx"):
+            try:
+                with open(self.file(name), "rb") as file:
+                    return file.read()
+            except FileNotFoundError:
+                pass
+        raise UsageError("the result has no adapted network: decompose with export_onnx=True")
 
 
 def _remove(folder: str, pid: int) -> None:

@@ -91,8 +91,13 @@ def network(model: Model, columns: Columns, folder: str) -> Network:
     return Network(path, True, inputs)
 
 
+def is_address(model: Model) -> bool:
+    """Whether a model is named by the address that it is served at."""
+    return isinstance(model, str) and model.startswith(("http://", "https://"))
+
+
 def is_network(model: Model) -> bool:
-    """Whether a model is an ONNX file, its content, or a module that has no predict of a table."""
+    """Whether a model is an ONNX file, its content or an address, or a module that has no predict of a table."""
     bases = _bases(model)
     if isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)):
         return True

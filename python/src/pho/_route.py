@@ -32,10 +32,11 @@ def routed(
         raise UsageError("the list of models is empty")
     networks = [_models.is_network(m) for m in models]
     if all(networks):
-        if settings[0] is not None or settings[1] is not None:
-            raise UsageError("link= and clip= are of models that are called, and of predictions: a network has its own")
+        asked = {"link": settings[0], "clip": settings[1]} if any(_models.is_address(m) for m in models) else {}
+        if not asked and (settings[0] is not None or settings[1] is not None):
+            raise UsageError("link= and clip= are of models that are called or served, and of predictions: a network has its own")
         made = _models.networks(model, _fed(inputs, rows, roles), folder)
-        flags = {"model": [n.path for n in made], "input": _given(inputs, made[0], folder), "formula": formula}
+        flags = {"model": [n.path for n in made], "input": _given(inputs, made[0], folder), "formula": formula, **asked}
         return Route(flags, rows, response, _models.place(made, folder))
     if any(networks):
         raise UsageError("networks and models that are called cannot be mixed: they are of one kind")
@@ -184,7 +185,9 @@ def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], di
 
 
 def _only_input(path: str) -> str:
-    """The name of a network's only input."""
+    """The name of a network's only input, or what the program calls the one that a server does not name."""
+    if _models.is_address(path):
+        return "dataframe_split" if path.rstrip("/").endswith("/invocations") else "input"
     inputs = json.loads(_command.run(["inspect", path, "--json"]))["inputs"]
     if len(inputs) != 1:
         raise UsageError(
