@@ -33,6 +33,9 @@ func (d *Ready) CheckExport(with decompose.Model) error {
 }
 
 func (n *Network) checkExport(m *onnx.Model, c *classes.Model, with decompose.Model) error {
+	if n.Library != "" {
+		return errNoFile
+	}
 	file, err := n.file()
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func mixtures(c *classes.Model) *export.Options {
 // Export writes the network's file with the parts of r to w (package export). A model that is no
 // file is an error.
 func (o *Opened) Export(w io.Writer, r *decompose.Result) error {
-	if len(o.Networks) == 0 || o.Files[0].Predictions != nil {
+	if len(o.Networks) == 0 || o.Files[0].Predictions != nil || o.Files[0].Library != "" {
 		return errNoFile
 	}
 	n, m := o.Files[0], o.Networks[0]

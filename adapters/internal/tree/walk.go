@@ -47,6 +47,14 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 	}
 }
 
+// SumRounded is Sum, each sum rounded to float32 after each tree.
+func (e *Ensemble) SumRounded(dst, x []float64, rows int) {
+	e.each(x, rows, func(row int, w Weight) {
+		at := &dst[row*e.Targets+int(w.Target)]
+		*at = float64(float32(*at + w.Value))
+	})
+}
+
 // sumBlock is Sum of up to Block rows.
 func (e *Ensemble) sumBlock(dst, x []float64, rows int) {
 	if e.stride == 0 {

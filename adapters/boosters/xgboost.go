@@ -1,0 +1,412 @@
+package boosters
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/adapters/boosters/internal/document"
+	"github.com/pho-go/pho/adapters/internal/tree"
+)
+
+// isXGBoost: an object with a learner and XGBoost's version, of which one comes first.
+func isXGBoost(head []byte) bool {
+	if document.IsUBJ(head) {
+		return bytes.Contains(head[:min(64, len(head))], []byte("learner")) || bytes.Contains(head[:min(64, len(head))], []byte("version"))
+	}
+	head = bytes.TrimLeft(head, " \t\r\n")
+	key, object := bytes.CutPrefix(head, []byte("{"))
+	key = bytes.TrimLeft(key, " \t\r\n")
+	return object && (bytes.HasPrefix(key, []byte(`"learner"`)) || bytes.HasPrefix(key, []byte(`"version"`)) && bytes.Contains(head, []byte(`"learner"`)))
+}
+
+// xgboost is the file, as far as predictions need it.
+type xgboost struct {
+	version    []int32
+	attributes map[string]string
+	names      []string
+	types      []string
+	model      map[string]string // learner_model_param
+	objective  string
+	parameters map[string]string // of the objective
+	booster    string            // gbtree, dart or gblinear
+	parallel   int               // trees of a round and target
+	info       []int32           // the target of each tree
+	rounds     []int32           // where the trees of each round begin
+	trees      []xgboostTree
+	drop       []float32 // weights of dart's trees
+	weights    []float32 // of gblinear
+}
+
+// xgboostTree has its nodes in parallel lists.
+type xgboostTree struct {
+	left, right, feature, missingLeft, kind []int32
+	condition                               []float32 // or what a leaf adds
+	vectors                                 []float32 // what leaves add to several targets
+	width                                   int       // of those
+	categories, nodes, segments, sizes      []int32   // sets of categories
+}
+
+func readXGBoost(file []byte) (*model, error) {
+	x := &xgboost{}
+	r := document.New(file)
+	err := document.Fields(r, map[string]func() error{
+		"version": ints(r, &x.version),
+		"learner": func() error { return x.learner(r) },
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.read()
+}
+
+// The fields of a document that are kept as they are.
+func ints(r document.Reader, to *[]int32) func() error {
+	return func() (err error) {
+		*to, err = document.Ints(r)
+		return err
+	}
+}
+
+func floats(r document.Reader, to *[]float32) func() error {
+	return func() (err error) {
+		*to, err = document.Floats(r)
+		return err
+	}
+}
+
+func text(r document.Reader, to *string) func() error {
+	return func() (err error) {
+		*to, err = r.Text()
+		return err
+	}
+}
+
+func texts(r document.Reader, to *[]string) func() error {
+	return func() (err error) {
+		*to, err = document.Texts(r)
+		return err
+	}
+}
+
+// parameters are the texts of an object, and of objects in it: XGBoost writes numbers as texts.
+func parameters(r document.Reader, to *map[string]string) func() error {
+	*to = map[string]string{}
+	var read func() error
+	read = func() error {
+		return r.Object(func(key string) error {
+			switch r.Kind() {
+			case document.Object:
+				return read()
+			case document.Text:
+				s, err := r.Text()
+				(*to)[key] = s
+				return err
+			}
+			return r.Skip()
+		})
+	}
+	return read
+}
+
+func (x *xgboost) learner(r document.Reader) error {
+	return document.Fields(r, map[string]func() error{
+		"attributes":          parameters(r, &x.attributes),
+		"feature_names":       texts(r, &x.names),
+		"feature_types":       texts(r, &x.types),
+		"learner_model_param": parameters(r, &x.model),
+		"objective":           parameters(r, &x.parameters),
+		"gradient_booster":    func() error { return x.gradientBooster(r) },
+	})
+}
+
+func (x *xgboost) gradientBooster(r document.Reader) error {
+	var inner string
+	return document.Fields(r, map[string]func() error{
+		"name":        text(r, &x.booster),
+		"weight_drop": floats(r, &x.drop),
+		"model":       func() error { return x.ensemble(r) },
+		"gbtree": func() error {
+			return document.Fields(r, map[string]func() error{"name": text(r, &inner), "model": func() error { return x.ensemble(r) }})
+		},
+	})
+}
+
+func (x *xgboost) ensemble(r document.Reader) error {
+	var param map[string]string
+	err := document.Fields(r, map[string]func() error{
+		"gbtree_model_param": parameters(r, &param),
+		"tree_info":          ints(r, &x.info),
+		"iteration_indptr":   ints(r, &x.rounds),
+		"weights":            floats(r, &x.weights),
+		"trees": func() error {
+			return r.Array(func() error {
+				t := xgboostTree{}
+				err := t.read(r)
+				x.trees = append(x.trees, t)
+				return err
+			})
+		},
+	})
+	x.parallel, _ = strconv.Atoi(param["num_parallel_tree"])
+	return err
+}
+
+func (t *xgboostTree) read(r document.Reader) error {
+	var param map[string]string
+	err := document.Fields(r, map[string]func() error{
+		"left_children":       ints(r, &t.left),
+		"right_children":      ints(r, &t.right),
+		"split_indices":       ints(r, &t.feature),
+		"default_left":        ints(r, &t.missingLeft),
+		"split_type":          ints(r, &t.kind),
+		"split_conditions":    floats(r, &t.condition),
+		"leaf_weights":        floats(r, &t.vectors),
+		"categories":          ints(r, &t.categories),
+		"categories_nodes":    ints(r, &t.nodes),
+		"categories_segments": ints(r, &t.segments),
+		"categories_sizes":    ints(r, &t.sizes),
+		"tree_param":          parameters(r, &param),
+	})
+	if err != nil {
+		return err
+	}
+	n := len(t.left)
+	for _, l := range []struct {
+		name string
+		n    int
+	}{{"right_children", len(t.right)}, {"split_indices", len(t.feature)}, {"default_left", len(t.missingLeft)}, {"split_conditions", len(t.condition)}} {
+		if l.n != n || n == 0 {
+			return fmt.Errorf("left_children has %d entries, %s %d", n, l.name, l.n)
+		}
+	}
+	if t.kind != nil && len(t.kind) != n {
+		return fmt.Errorf("left_children has %d entries, split_type %d", n, len(t.kind))
+	}
+	if t.width, err = strconv.Atoi(param["size_leaf_vector"]); err != nil || t.width < 0 {
+		return fmt.Errorf("size_leaf_vector is %q", param["size_leaf_vector"])
+	}
+	return nil
+}
+
+// read is the model of the file.
+func (x *xgboost) read() (*model, error) {
+	x.objective = x.parameters["name"]
+	o, known := xgboostObjectives()[x.objective]
+	if !known {
+		return nil, fmt.Errorf("the objective %q is not supported", x.objective)
+	}
+	if x.booster != "gbtree" && x.booster != "dart" {
+		return nil, fmt.Errorf("the booster %q is not supported; gbtree and dart are", x.booster)
+	}
+	m := &model{library: "XGBoost", version: x.versionText(), single: true, link: o.link}
+	if err := x.features(m); err != nil {
+		return nil, err
+	}
+	targets, err := x.targets()
+	if err != nil {
+		return nil, err
+	}
+	if o.link == softmax && targets < 2 {
+		return nil, fmt.Errorf("the objective %s has %d classes", x.objective, targets)
+	}
+	if m.outputs = x.outputs(targets); m.link == softmax {
+		m.outputs = []string{"probabilities"}
+	}
+	base, err := x.base(targets, o.margin)
+	if err != nil {
+		return nil, err
+	}
+	if m.forest, err = x.forest(targets); err != nil {
+		return nil, err
+	}
+	m.forest.Base, m.forest.Rounded = base, true
+	if o.note != "" {
+		m.notes = append(m.notes, o.note)
+	}
+	return m, nil
+}
+
+// versionText is the version of the library that wrote the file.
+func (x *xgboost) versionText() string {
+	var parts []string
+	for _, v := range x.version {
+		parts = append(parts, strconv.Itoa(int(v)))
+	}
+	return strings.Join(parts, ".")
+}
+
+// xgboostObjective is what an objective makes of scores, and of the base score.
+type xgboostObjective struct {
+	link   link
+	margin link // the base score is a response of this link
+	note   string
+}
+
+// xgboostObjectives: src/objective of XGBoost, PredTransform and ProbToMargin.
+func xgboostObjectives() map[string]xgboostObjective {
+	all := map[string]xgboostObjective{
+		"binary:hinge":    {identity, identity, "the predictor is the score of binary:hinge; XGBoost answers 1 where it is above 0, and 0 elsewhere"},
+		"binary:logitraw": {identity, logit, ""},
+		"multi:softmax":   {softmax, identity, ""},
+		"multi:softprob":  {softmax, identity, ""},
+	}
+	for _, name := range []string{"reg:squarederror", "reg:linear", "reg:squaredlogerror", "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror", "rank:ndcg", "rank:map", "rank:pairwise"} {
+		all[name] = xgboostObjective{}
+	}
+	for _, name := range []string{"reg:logistic", "binary:logistic"} {
+		all[name] = xgboostObjective{logit, logit, ""}
+	}
+	for _, name := range []string{"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"} {
+		all[name] = xgboostObjective{log, log, ""}
+	}
+	return all
+}
+
+// features are the columns of the model.
+func (x *xgboost) features(m *model) error {
+	n, err := strconv.Atoi(x.model["num_feature"])
+	if err != nil || n < 1 || n > maxColumns {
+		return fmt.Errorf("num_feature is %q; 1 to %d are supported", x.model["num_feature"], maxColumns)
+	}
+	m.named = len(x.names) > 0
+	if m.named && len(x.names) != n || len(x.types) > 0 && len(x.types) != n {
+		return fmt.Errorf("there are %d feature names and %d types for %d features", len(x.names), len(x.types), n)
+	}
+	m.columns = make([]column, n)
+	for i, name := range x.names {
+		m.columns[i].name = name
+	}
+	return nil
+}
+
+// targets is how many scores a row has.
+func (x *xgboost) targets() (int, error) {
+	classes, _ := strconv.Atoi(x.model["num_class"])
+	targets, _ := strconv.Atoi(x.model["num_target"])
+	k := max(classes, targets, 1)
+	if k > maxTargets {
+		return 0, fmt.Errorf("there are %d classes or targets; at most %d are supported", k, maxTargets)
+	}
+	return k, nil
+}
+
+const maxTargets = 1 << 16
+
+// outputs are the names of the predictors.
+func (x *xgboost) outputs(targets int) []string {
+	if targets == 1 {
+		return []string{"prediction"}
+	}
+	var names []string
+	for k := range targets {
+		names = append(names, fmt.Sprintf("target%d", k))
+	}
+	var alpha []float64
+	if x.objective == "reg:quantileerror" && stdjson.Unmarshal([]byte(strings.Trim(x.parameters["quantile_alpha"], "()")), &alpha) == nil && len(alpha) == targets {
+		for k, a := range alpha {
+			names[k] = "quantile" + strconv.FormatFloat(a, 'g', -1, 64)
+		}
+	}
+	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < targets {
+		return x.outputs(1)
+	}
+	return names
+}
+
+// base is what the sum for each target begins with: the base score, which is one of responses, as a number of
+// float32 on the scale of scores.
+func (x *xgboost) base(targets int, of link) ([]float64, error) {
+	var given []float32
+	for s := range strings.SplitSeq(strings.Trim(x.model["base_score"], "[]"), ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(s), 32)
+		if err != nil {
+			return nil, fmt.Errorf("base_score is %q", x.model["base_score"])
+		}
+		given = append(given, float32(v))
+	}
+	if len(given) != 1 && len(given) != targets {
+		return nil, fmt.Errorf("base_score has %d numbers for %d targets", len(given), targets)
+	}
+	base := make([]float64, targets)
+	for k := range base {
+		v := given[k%len(given)]
+		switch of {
+		case logit: // -log(1/p - 1)
+			v = float32(-math.Log(float64(1/v - 1)))
+		case log:
+			v = float32(math.Log(float64(v)))
+		}
+		if base[k] = float64(v); math.IsNaN(base[k]) || math.IsInf(base[k], 0) {
+			return nil, fmt.Errorf("base_score %q of objective %s is no finite score", x.model["base_score"], x.objective)
+		}
+	}
+	return base, nil
+}
+
+// forest is the trees.
+func (x *xgboost) forest(targets int) (*tree.Forest, error) {
+	if len(x.info) != len(x.trees) {
+		return nil, fmt.Errorf("tree_info has %d entries for %d trees", len(x.info), len(x.trees))
+	}
+	if x.booster == "dart" && len(x.drop) != len(x.trees) {
+		return nil, fmt.Errorf("weight_drop has %d entries for %d trees", len(x.drop), len(x.trees))
+	}
+	f := &tree.Forest{Targets: targets, Single: true}
+	var starts []int
+	f.Name = func(i int32) string {
+		t, found := slices.BinarySearch(starts, int(i))
+		if !found {
+			t--
+		}
+		return fmt.Sprintf("tree %d, node %d", t, int(i)-starts[t])
+	}
+	for i := range x.trees {
+		starts = append(starts, len(f.Nodes))
+		weight := float32(1)
+		if x.booster == "dart" {
+			weight = x.drop[i]
+		}
+		if x.info[i] < 0 || int(x.info[i]) >= targets {
+			return nil, fmt.Errorf("tree %d adds to target %d of %d", i, x.info[i], targets)
+		}
+		if err := x.trees[i].add(f, x.info[i], weight); err != nil {
+			return nil, fmt.Errorf("tree %d: %w", i, err)
+		}
+	}
+	return f, nil
+}
+
+// add adds the tree to the forest: a row goes left where its number is below the condition, or not among the
+// categories.
+func (t *xgboostTree) add(f *tree.Forest, target int32, weight float32) error {
+	n, top := len(t.left), int32(len(f.Nodes))
+	if len(f.Nodes)+n > math.MaxInt32/2 {
+		return errors.New("the trees have more nodes than are supported")
+	}
+	f.Roots = append(f.Roots, top)
+	f.Nodes = slices.Grow(f.Nodes, n)
+	for i := range n {
+		at := tree.Node{Mode: tree.Leaf}
+		switch {
+		case t.left[i] == -1:
+			at.From = int32(len(f.Weights))
+			f.Weights = append(f.Weights, tree.Weight{Target: target, Value: float64(weight * t.condition[i])})
+			at.To = int32(len(f.Weights))
+		case t.left[i] < 0 || int(t.left[i]) >= n || t.right[i] < 0 || int(t.right[i]) >= n || t.feature[i] < 0:
+			return fmt.Errorf("node %d has the children %d and %d of %d nodes, and splits feature %d", i, t.left[i], t.right[i], n, t.feature[i])
+		default:
+			at = tree.Node{Mode: tree.LT, Feature: t.feature[i], Value: float64(t.condition[i]), True: top + t.left[i], False: top + t.right[i], MissingTrue: t.missingLeft[i] != 0}
+		}
+		f.Nodes = append(f.Nodes, at)
+	}
+	return nil
+}
