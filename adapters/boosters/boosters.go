@@ -28,6 +28,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		{"XGBoost", isXGBoost, readXGBoost},
+		{"LightGBM", isLightGBM, readLightGBM},
 	}
 }
 
@@ -77,5 +78,5 @@ func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
 		sum := sha256.Sum256(file)
 		return m.load(hex.EncodeToString(sum[:]), o)
 	}
-	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON)")
+	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON) and LightGBM (text)")
 }

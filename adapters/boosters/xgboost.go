@@ -3,7 +3,6 @@ package boosters
 import (
 	"bytes"
 	stdjson "encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -47,7 +46,7 @@ type xgboost struct {
 type xgboostTree struct {
 	left, right, feature, missingLeft, kind []int32
 	condition                               []float32 // or what a leaf adds
-	vectors                                 []float32 // what leaves add to several targets
+	vectors, nodeVectors                    []float32 // what leaves, or nodes, add to several targets
 	width                                   int       // of those
 	categories, nodes, segments, sizes      []int32   // sets of categories
 }
@@ -163,6 +162,7 @@ func (x *xgboost) ensemble(r document.Reader) error {
 func (t *xgboostTree) read(r document.Reader) error {
 	var param map[string]string
 	err := document.Fields(r, map[string]func() error{
+		"base_weights":        floats(r, &t.nodeVectors),
 		"left_children":       ints(r, &t.left),
 		"right_children":      ints(r, &t.right),
 		"split_indices":       ints(r, &t.feature),
@@ -194,6 +194,9 @@ func (t *xgboostTree) read(r document.Reader) error {
 	if t.width, err = strconv.Atoi(param["size_leaf_vector"]); err != nil || t.width < 0 {
 		return fmt.Errorf("size_leaf_vector is %q", param["size_leaf_vector"])
 	}
+	if t.width < 2 {
+		t.nodeVectors = nil
+	}
 	return nil
 }
 
@@ -204,8 +207,8 @@ func (x *xgboost) read() (*model, error) {
 	if !known {
 		return nil, fmt.Errorf("the objective %q is not supported", x.objective)
 	}
-	if x.booster != "gbtree" && x.booster != "dart" {
-		return nil, fmt.Errorf("the booster %q is not supported; gbtree and dart are", x.booster)
+	if !slices.Contains([]string{"gbtree", "dart", "gblinear"}, x.booster) {
+		return nil, fmt.Errorf("the booster %q is not supported; gbtree, dart and gblinear are", x.booster)
 	}
 	m := &model{library: "XGBoost", version: x.versionText(), single: true, link: o.link}
 	if err := x.features(m); err != nil {
@@ -225,10 +228,18 @@ func (x *xgboost) read() (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.forest, err = x.forest(targets); err != nil {
+	if m.targets = targets; x.booster == "gblinear" {
+		m.linear, err = x.linear(len(m.columns), base)
+	} else if err = x.stopped(m); err == nil {
+		var f *tree.Forest
+		if f, err = x.forest(targets); err == nil {
+			f.Base, f.Rounded = base, true
+			m.ensembles = []*ensemble{{forest: f}}
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	m.forest.Base, m.forest.Rounded = base, true
 	if o.note != "" {
 		m.notes = append(m.notes, o.note)
 	}
@@ -255,7 +266,7 @@ type xgboostObjective struct {
 func xgboostObjectives() map[string]xgboostObjective {
 	all := map[string]xgboostObjective{
 		"binary:hinge":    {identity, identity, "the predictor is the score of binary:hinge; XGBoost answers 1 where it is above 0, and 0 elsewhere"},
-		"binary:logitraw": {identity, logit, ""},
+		"binary:logitraw": {},
 		"multi:softmax":   {softmax, identity, ""},
 		"multi:softprob":  {softmax, identity, ""},
 	}
@@ -285,6 +296,11 @@ func (x *xgboost) features(m *model) error {
 	for i, name := range x.names {
 		m.columns[i].name = name
 	}
+	for i, kind := range x.types {
+		if kind == "c" {
+			m.columns[i].enters = floored
+		}
+	}
 	return nil
 }
 
@@ -299,25 +315,35 @@ func (x *xgboost) targets() (int, error) {
 	return k, nil
 }
 
-const maxTargets = 1 << 16
+// linear is gblinear's function: a row of weights for each column, and one of biases. Of several base scores
+// gblinear takes the first for each target.
+func (x *xgboost) linear(columns int, base []float64) (*linear, error) {
+	k := len(base)
+	if len(x.weights) != (columns+1)*k {
+		return nil, fmt.Errorf("gblinear has %d weights for %d features and %d targets", len(x.weights), columns, k)
+	}
+	l := &linear{weights: make([]float64, columns*k), bias: slices.Repeat(base[:1], k)}
+	for i, w := range x.weights {
+		if i < len(l.weights) {
+			l.weights[i] = float64(w)
+		} else {
+			l.bias[i-len(l.weights)] += float64(w)
+		}
+	}
+	return l, nil
+}
 
 // outputs are the names of the predictors.
 func (x *xgboost) outputs(targets int) []string {
-	if targets == 1 {
-		return []string{"prediction"}
-	}
-	var names []string
-	for k := range targets {
-		names = append(names, fmt.Sprintf("target%d", k))
-	}
+	names := targetNames(targets)
 	var alpha []float64
-	if x.objective == "reg:quantileerror" && stdjson.Unmarshal([]byte(strings.Trim(x.parameters["quantile_alpha"], "()")), &alpha) == nil && len(alpha) == targets {
+	if x.objective == "reg:quantileerror" && stdjson.Unmarshal([]byte(x.parameters["quantile_alpha"]), &alpha) == nil && len(alpha) == targets && targets > 1 {
 		for k, a := range alpha {
 			names[k] = "quantile" + strconv.FormatFloat(a, 'g', -1, 64)
 		}
 	}
 	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < targets {
-		return x.outputs(1)
+		return targetNames(targets)
 	}
 	return names
 }
@@ -352,6 +378,46 @@ func (x *xgboost) base(targets int, of link) ([]float64, error) {
 	return base, nil
 }
 
+// stopped leaves out the trees after the best round where scikit-learn's estimator, which predicts without
+// them, wrote the file: it notes itself among the attributes. A Booster predicts with all trees.
+func (x *xgboost) stopped(m *model) error {
+	best, early := x.attributes["best_iteration"]
+	if _, estimator := x.attributes["scikit_learn"]; !estimator || !early || len(x.trees) == 0 {
+		return nil
+	}
+	round, err := strconv.Atoi(best)
+	perRound := len(x.trees)
+	if len(x.rounds) > 0 {
+		perRound = 0
+	}
+	switch {
+	case err != nil || round < 0:
+		return fmt.Errorf("best_iteration is %q", best)
+	case perRound > 0: // before version 2
+		targets, err := x.targets()
+		if err != nil {
+			return err
+		}
+		perRound = max(x.parallel, 1) * targets
+		x.rounds = nil
+		for at := 0; at <= len(x.trees); at += perRound {
+			x.rounds = append(x.rounds, int32(at))
+		}
+	}
+	if round+1 >= len(x.rounds) {
+		return fmt.Errorf("best_iteration is %d of %d rounds", round, len(x.rounds)-1)
+	}
+	all, keep := len(x.trees), int(x.rounds[round+1])
+	if keep < 0 || keep > min(all, len(x.info)) {
+		return fmt.Errorf("round %d ends at tree %d of %d", round, keep, all)
+	}
+	x.trees, x.info, x.drop = x.trees[:keep], x.info[:keep], x.drop[:min(keep, len(x.drop))]
+	if keep < all {
+		m.notes = append(m.notes, fmt.Sprintf("training stopped early: the first %d of %d trees are used, as the estimator that wrote the file predicts", keep, all))
+	}
+	return nil
+}
+
 // forest is the trees.
 func (x *xgboost) forest(targets int) (*tree.Forest, error) {
 	if len(x.info) != len(x.trees) {
@@ -361,16 +427,8 @@ func (x *xgboost) forest(targets int) (*tree.Forest, error) {
 		return nil, fmt.Errorf("weight_drop has %d entries for %d trees", len(x.drop), len(x.trees))
 	}
 	f := &tree.Forest{Targets: targets, Single: true}
-	var starts []int
-	f.Name = func(i int32) string {
-		t, found := slices.BinarySearch(starts, int(i))
-		if !found {
-			t--
-		}
-		return fmt.Sprintf("tree %d, node %d", t, int(i)-starts[t])
-	}
+	f.Name = treeNames(f)
 	for i := range x.trees {
-		starts = append(starts, len(f.Nodes))
 		weight := float32(1)
 		if x.booster == "dart" {
 			weight = x.drop[i]
@@ -385,28 +443,89 @@ func (x *xgboost) forest(targets int) (*tree.Forest, error) {
 	return f, nil
 }
 
-// add adds the tree to the forest: a row goes left where its number is below the condition, or not among the
-// categories.
+// add adds the tree to the forest: a row goes left where its number is below the condition, or where its category is
+// none of the node's. Nodes that no row reaches are those that pruning has left.
 func (t *xgboostTree) add(f *tree.Forest, target int32, weight float32) error {
-	n, top := len(t.left), int32(len(f.Nodes))
-	if len(f.Nodes)+n > math.MaxInt32/2 {
-		return errors.New("the trees have more nodes than are supported")
+	sets, err := t.sets()
+	if err != nil {
+		return err
 	}
+	n, top := len(t.left), int32(len(f.Nodes))
 	f.Roots = append(f.Roots, top)
-	f.Nodes = slices.Grow(f.Nodes, n)
-	for i := range n {
-		at := tree.Node{Mode: tree.Leaf}
-		switch {
-		case t.left[i] == -1:
-			at.From = int32(len(f.Weights))
-			f.Weights = append(f.Weights, tree.Weight{Target: target, Value: float64(weight * t.condition[i])})
-			at.To = int32(len(f.Weights))
-		case t.left[i] < 0 || int(t.left[i]) >= n || t.right[i] < 0 || int(t.right[i]) >= n || t.feature[i] < 0:
-			return fmt.Errorf("node %d has the children %d and %d of %d nodes, and splits feature %d", i, t.left[i], t.right[i], n, t.feature[i])
-		default:
-			at = tree.Node{Mode: tree.LT, Feature: t.feature[i], Value: float64(t.condition[i]), True: top + t.left[i], False: top + t.right[i], MissingTrue: t.missingLeft[i] != 0}
+	f.Nodes = append(f.Nodes, tree.Node{})
+	type place struct{ of, at int32 } // node of the file, and of the forest
+	for open := []place{{0, top}}; len(open) > 0; {
+		here := open[len(open)-1]
+		open = open[:len(open)-1]
+		i := here.of
+		left, right := t.left[i], t.right[i]
+		if left == -1 {
+			from := int32(len(f.Weights))
+			if err := t.leaf(f, i, target, weight); err != nil {
+				return err
+			}
+			f.Nodes[here.at] = tree.Node{Mode: tree.Leaf, From: from, To: int32(len(f.Weights))}
+			continue
 		}
-		f.Nodes = append(f.Nodes, at)
+		next := int32(len(f.Nodes))
+		switch {
+		case left < 0 || int(left) >= n || right < 0 || int(right) >= n || t.feature[i] < 0:
+			return fmt.Errorf("node %d has the children %d and %d of %d nodes, and splits feature %d", i, left, right, n, t.feature[i])
+		case int(next-top)+2 > n || next > math.MaxInt32/2:
+			return fmt.Errorf("node %d: the nodes share children, and form no tree", i)
+		}
+		at := tree.Node{Mode: tree.LT, Feature: t.feature[i], Value: float64(t.condition[i]), True: next, False: next + 1, MissingTrue: t.missingLeft[i] != 0}
+		if t.kind != nil && t.kind[i] == 1 {
+			at = tree.Node{Mode: tree.Member, Feature: at.Feature, Set: int32(len(f.Sets)), True: next + 1, False: next, MissingTrue: t.missingLeft[i] == 0}
+			set, ok := sets[i]
+			if !ok {
+				return fmt.Errorf("node %d splits categories and has none", i)
+			}
+			f.Sets = append(f.Sets, set)
+		}
+		f.Nodes[here.at] = at
+		f.Nodes = append(f.Nodes, tree.Node{}, tree.Node{})
+		open = append(open, place{right, next + 1}, place{left, next})
 	}
 	return nil
+}
+
+// leaf adds what node i adds to a target, or to each.
+func (t *xgboostTree) leaf(f *tree.Forest, i, target int32, weight float32) error {
+	if t.width < 2 {
+		f.Weights = append(f.Weights, tree.Weight{Target: target, Value: float64(weight * t.condition[i])})
+		return nil
+	}
+	at, all := int(i), t.nodeVectors // one for each node until version 3.1, then one for each leaf, which right numbers
+	if t.vectors != nil {
+		at, all = int(t.right[i]), t.vectors
+	}
+	if at < 0 || at >= len(all)/t.width || t.width > f.Targets {
+		return fmt.Errorf("leaf %d has no vector of %d numbers for %d targets", i, t.width, f.Targets)
+	}
+	for k, v := range all[at*t.width : (at+1)*t.width] {
+		f.Weights = append(f.Weights, tree.Weight{Target: int32(k), Value: float64(weight * v)})
+	}
+	return nil
+}
+
+// sets are the categories of nodes, ascending.
+func (t *xgboostTree) sets() (map[int32][]float64, error) {
+	if len(t.segments) != len(t.nodes) || len(t.sizes) != len(t.nodes) {
+		return nil, fmt.Errorf("categories_nodes has %d entries, categories_segments %d, categories_sizes %d", len(t.nodes), len(t.segments), len(t.sizes))
+	}
+	sets := map[int32][]float64{}
+	for k, node := range t.nodes {
+		from, n := int(t.segments[k]), int(t.sizes[k])
+		if from < 0 || n < 0 || from > len(t.categories) || n > len(t.categories)-from {
+			return nil, fmt.Errorf("node %d has %d categories from %d on, of %d", node, n, from, len(t.categories))
+		}
+		set := make([]float64, n)
+		for j, c := range t.categories[from : from+n] {
+			set[j] = float64(c)
+		}
+		slices.Sort(set)
+		sets[node] = set
+	}
+	return sets, nil
 }
