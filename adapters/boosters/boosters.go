@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pho-go/pho/adapters/boosters/internal/catboost"
 	"github.com/pho-go/pho/adapters/onnx"
 )
 
@@ -29,6 +30,7 @@ func formats() []format {
 	return []format{
 		{"XGBoost", isXGBoost, readXGBoost},
 		{"LightGBM", isLightGBM, readLightGBM},
+		{"CatBoost", catboost.Is, readCatBoost},
 	}
 }
 
@@ -78,5 +80,5 @@ func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
 		sum := sha256.Sum256(file)
 		return m.load(hex.EncodeToString(sum[:]), o)
 	}
-	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON) and LightGBM (text)")
+	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text) and CatBoost (binary or JSON)")
 }

@@ -34,6 +34,8 @@ type column struct {
 	enters entry
 	levels []string // the texts or numbers that the codes 0, 1, ... stand for; nil: it enters as it is
 	unseen bool     // what is no level enters as a missing number; false: it is an error
+	// text is the number as which a text enters, NaN for a missing one; nil: the column holds numbers. Such columns have names.
+	text func(string) float64
 }
 
 // entry is how a number of a column enters.
@@ -71,6 +73,8 @@ const (
 	log           // mu = exp(eta)
 	softplus      // mu = log(1 + exp(eta))
 	softmax       // p_k = exp(eta_k)/sum exp(eta_j)
+	// mu = eta_1, sigma^2 = exp(2 eta_2): of two scores
+	meanAndVariance
 )
 
 func (l link) operator() string {
@@ -135,6 +139,8 @@ type writer struct {
 	t    onnxpb.TensorProto_DataType
 	x    string // the columns as they enter, rows x columns
 	full string // the same with 0 for what is missing; "": not written yet
+	// texts are the functions of columns of text, by the node that computes them.
+	texts map[string]func(string) float64
 }
 
 // score is the tensor of the scores s; names of tensors begin with pho/, as columns of text files seldom do.
@@ -152,7 +158,7 @@ func (m *model) load(sha256 string, o *onnx.LoadOptions) (*onnx.Graph, error) {
 		w.t = onnxpb.TensorProto_FLOAT
 	}
 	w.inputs()
-	a := onnx.Assembly{Forests: map[string]*tree.Forest{}, Notes: m.notes, SHA256: sha256}
+	a := onnx.Assembly{Forests: map[string]*tree.Forest{}, Texts: w.texts, Notes: m.notes, SHA256: sha256}
 	w.scores(a.Forests)
 	w.respond()
 	if err := w.labels(); err != nil {
@@ -186,6 +192,11 @@ func (w *writer) inputs() {
 	if w.named {
 		var names []string
 		for _, c := range w.columns {
+			if c.text != nil {
+				w.AddInput(c.name, onnxpb.TensorProto_STRING, onnxpb.Rows, 1)
+				names = append(names, w.number(c))
+				continue
+			}
 			w.AddInput(c.name, w.t, onnxpb.Rows, 1)
 			names = append(names, c.name)
 		}
@@ -203,6 +214,22 @@ func (w *writer) inputs() {
 		zero := w.node("is zero", "LessOrEqual", w.node("size", "Abs", w.x), w.constant("zero to", nil, zeroTo))
 		return w.node("zeros", "Where", zero, w.constant("missing", nil, math.NaN()), w.x)
 	})
+}
+
+// number writes the numbers of a column of text.
+func (w *writer) number(c column) string {
+	if w.texts == nil {
+		w.Import("pho", 1)
+		w.texts = map[string]func(string) float64{}
+	}
+	name := prefix + "number of " + c.name
+	w.texts[name] = c.text
+	w.AddNodes("pho", "TextNumbers", []string{c.name}, []string{name})
+	if w.t == onnxpb.TensorProto_DOUBLE {
+		return name
+	}
+	w.AddNode("Cast", []string{name}, name+", rounded", onnxpb.Int("to", int64(w.t)))
+	return name + ", rounded"
 }
 
 // enter lets the columns of that entry enter as write says.
@@ -279,6 +306,12 @@ func (w *writer) respond() {
 	case w.link == softmax:
 		w.AddNode("Softmax", []string{eta}, w.outputs[0], onnxpb.Int("axis", 1))
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, w.targets)
+	case w.link == meanAndVariance:
+		w.AddNodes("", "Split", []string{eta}, []string{prefix + "mean", prefix + "log deviation"}, onnxpb.Int("axis", 1), onnxpb.Int("num_outputs", 2))
+		w.AddNode("Identity", []string{prefix + "mean"}, w.outputs[0])
+		w.AddNode("Exp", []string{w.node("log variance", "Mul", prefix+"log deviation", w.constant("two", nil, 2))}, w.outputs[1])
+		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)
+		w.Output(w.outputs[1], w.t, onnxpb.Rows, 1)
 	case w.targets == 1:
 		w.AddNode(w.link.operator(), []string{eta}, w.outputs[0])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)

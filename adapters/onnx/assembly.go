@@ -12,8 +12,11 @@ type Assembly struct {
 	File []byte // the network as ONNX
 	// Forests are the trees of the nodes of TreeEnsemble, by the name of the node, whose attributes are left out.
 	Forests map[string]*tree.Forest
-	Notes   []string // what its user should know of it
-	SHA256  string   // of the file that it was made of, in hexadecimal digits
+	// Texts are the functions of the nodes of pho.TextNumbers, which turn a text into a number or NaN, by the name of
+	// the node.
+	Texts  map[string]func(string) float64
+	Notes  []string // what its user should know of it
+	SHA256 string   // of the file that it was made of, in hexadecimal digits
 }
 
 // Load checks the network as the function Load does, and folds it; of o the bounds count.
@@ -23,7 +26,7 @@ func (a *Assembly) Load(o *LoadOptions) (*Graph, error) {
 		return nil, err
 	}
 	table := operator.New[float64]()
-	table.Give(a.Forests)
+	table.Give(a.Forests, a.Texts)
 	g, err := graph.Read(a.File, graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, table)
 	if err != nil {
 		return nil, typed(err)

@@ -46,9 +46,10 @@ func checkTreeEnsemble(c *graph.Check) error {
 	return t.finish(c, c.Inputs[0].Type, targets)
 }
 
-// Give lets nodes of TreeEnsemble take their trees from forests, by the name of the node. The attributes, which say
-// the same in a file, are not looked at.
-func (t Table[T]) Give(forests map[string]*tree.Forest) {
+// Give lets nodes of TreeEnsemble take their trees from forests, and nodes of TextNumbers their functions from texts, by
+// the name of the node. The attributes, which say the same in a file, are not looked at.
+func (t Table[T]) Give(forests map[string]*tree.Forest, texts map[string]func(string) float64) {
+	t.giveTexts(texts)
 	e := *t["ai.onnx.ml.TreeEnsemble"]
 	e.Check = func(c *graph.Check) error {
 		f := forests[c.Name]
