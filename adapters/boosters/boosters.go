@@ -1,5 +1,5 @@
-// Package boosters opens gradient boosted models from the files of their libraries: XGBoost's JSON and UBJSON and
-// LightGBM's text. What is opened is a network as package onnx has it, an ensemble of trees between
+// Package boosters opens gradient boosted models from the files of their libraries: XGBoost's JSON and UBJSON,
+// LightGBM's text, CatBoost's binary files and JSON, and the JSON of InterpretML's explainable boosting machines. What is opened is a network as package onnx has it, an ensemble of trees between
 // the library's own treatment of columns and its response function, so that all that holds for networks holds for
 // boosters: predictors, structure, forward passes. It predicts what the library predicts, in the library's arithmetic;
 // what is not known to be so is refused.
@@ -16,6 +16,7 @@ import (
 	"io"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/catboost"
+	"github.com/pho-go/pho/adapters/boosters/internal/ebm"
 	"github.com/pho-go/pho/adapters/onnx"
 )
 
@@ -31,6 +32,7 @@ func formats() []format {
 		{"XGBoost", isXGBoost, readXGBoost},
 		{"LightGBM", isLightGBM, readLightGBM},
 		{"CatBoost", catboost.Is, readCatBoost},
+		{"InterpretML", ebm.Is, readEBM},
 	}
 }
 
@@ -80,5 +82,5 @@ func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
 		sum := sha256.Sum256(file)
 		return m.load(hex.EncodeToString(sum[:]), o)
 	}
-	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text) and CatBoost (binary or JSON)")
+	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
 }
