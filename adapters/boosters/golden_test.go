@@ -194,5 +194,5 @@ func (c *goldenCase) exactness(library string) float64 {
 	case library == "xgboost":
 		return 1e-6
 	}
-	return 1e-13
+	return 1e-9 // 3.3.5 writes some coefficients with fewer digits
 }

@@ -521,7 +521,6 @@ func (l *lightGBM) categories(m *model, text []byte) error {
 				return fmt.Errorf("pandas_categorical: a category of %q is %v", c.name, v)
 			}
 		}
-		c.unseen = true
 	}
 	return nil
 }

@@ -33,7 +33,6 @@ type column struct {
 	name   string
 	enters entry
 	levels []string // the texts or numbers that the codes 0, 1, ... stand for; nil: it enters as it is
-	unseen bool     // what is no level enters as a missing number; false: it is an error
 	// text is the number as which a text enters, NaN for a missing one; nil: the column holds numbers. Such columns have names.
 	text func(string) float64
 }

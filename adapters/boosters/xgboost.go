@@ -11,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/boosters/internal/document"
 	"github.com/pho-go/pho/adapters/internal/tree"
+	"github.com/pho-go/pho/data"
 )
 
 // isXGBoost: an object with a learner and XGBoost's version, of which one comes first.
@@ -38,8 +39,9 @@ type xgboost struct {
 	info       []int32           // the target of each tree
 	rounds     []int32           // where the trees of each round begin
 	trees      []xgboostTree
-	drop       []float32 // weights of dart's trees
-	weights    []float32 // of gblinear
+	drop       []float32  // weights of dart's trees
+	weights    []float32  // of gblinear
+	levels     [][]string // of columns that are categories, by column; nil: the file has none
 }
 
 // xgboostTree has its nodes in parallel lists.
@@ -146,6 +148,9 @@ func (x *xgboost) ensemble(r document.Reader) error {
 		"tree_info":          ints(r, &x.info),
 		"iteration_indptr":   ints(r, &x.rounds),
 		"weights":            floats(r, &x.weights),
+		"cats": func() error {
+			return document.Fields(r, map[string]func() error{"enc": func() error { return x.categories(r) }})
+		},
 		"trees": func() error {
 			return r.Array(func() error {
 				t := xgboostTree{}
@@ -157,6 +162,44 @@ func (x *xgboost) ensemble(r document.Reader) error {
 	})
 	x.parallel, _ = strconv.Atoi(param["num_parallel_tree"])
 	return err
+}
+
+// categories are the levels of each column: texts as their bytes, which offsets cut, or numbers. Version 3.1 and
+// later write them; of columns without any both lists are empty.
+func (x *xgboost) categories(r document.Reader) error {
+	return r.Array(func() error {
+		var offsets []int32
+		var values []float64
+		err := document.Fields(r, map[string]func() error{
+			"offsets": ints(r, &offsets),
+			"values": func() (err error) {
+				values, err = document.Doubles(r)
+				return err
+			},
+		})
+		if err != nil {
+			return err
+		}
+		var levels []string
+		if offsets == nil {
+			for _, v := range values {
+				levels = append(levels, data.LevelText(v))
+			}
+		}
+		text := make([]byte, len(values))
+		for i, v := range values {
+			text[i] = byte(int(v))
+		}
+		for i := 0; i+1 < len(offsets); i++ {
+			from, to := offsets[i], offsets[i+1]
+			if from < 0 || from > to || int(to) > len(text) {
+				return fmt.Errorf("a category is the bytes %d to %d of %d", from, to, len(text))
+			}
+			levels = append(levels, string(text[from:to]))
+		}
+		x.levels = append(x.levels, levels)
+		return nil
+	})
 }
 
 func (t *xgboostTree) read(r document.Reader) error {
@@ -296,10 +339,23 @@ func (x *xgboost) features(m *model) error {
 	for i, name := range x.names {
 		m.columns[i].name = name
 	}
+	if len(x.levels) != 0 && len(x.levels) != n {
+		return fmt.Errorf("there are categories of %d columns for %d features", len(x.levels), n)
+	}
+	var coded []string
 	for i, kind := range x.types {
-		if kind == "c" {
-			m.columns[i].enters = floored
+		if kind != "c" {
+			continue
 		}
+		m.columns[i].enters = floored
+		if len(x.levels) > 0 && len(x.levels[i]) > 0 {
+			m.columns[i].levels = x.levels[i]
+		} else {
+			coded = append(coded, strconv.Quote(m.columns[i].name))
+		}
+	}
+	if len(coded) > 0 {
+		m.notes = append(m.notes, fmt.Sprintf("the categories of %s are codes 0, 1, ..., as XGBoost was given them: the file does not have their names", strings.Join(coded[:min(len(coded), 20)], ", ")))
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ networks, and every term says how far they differ before and after (docs/members
 
 // add defines the flags, those first that everybody needs.
 func (d *decomposeFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
+	f.StringArrayVar(&d.models, "model", nil, "`FILE` of ONNX, or that XGBoost or LightGBM saved; repeated, or a folder: several networks of one task, decomposed together")
 	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated; names with commas in double quotes) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
 	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
 	d.data.add(f)
