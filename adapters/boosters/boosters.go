@@ -33,6 +33,7 @@ func formats() []format {
 		{"LightGBM", isLightGBM, readLightGBM},
 		{"CatBoost", catboost.Is, readCatBoost},
 		{"InterpretML", ebm.Is, readEBM},
+		{"trees", isTrees, readTrees},
 	}
 }
 

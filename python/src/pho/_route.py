@@ -89,6 +89,7 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
             said.append(f"no term is chosen of {', '.join(holes)}, which has missing cells: its share is left in the unstructured part")
         flags = {"model": [n.path for n in networks], "input": bound(networks[0].inputs, folder), "formula": formula}
         flags.update(family(call, functions[0].link))
+        flags["factor"] = networks[0].factors
         return Route(flags, coded(call, functions[0]), response, _models.place(networks, folder), None, said + without, told)
     warnings = [f"{f.what}, called on the rows, is the model, and no exported file: {r}" for f, r in zip(functions, reasons) if r]
     return _predicted.route(functions, None, call, formula, folder, warnings, {"against": functions[0].what})
@@ -122,7 +123,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
         if not call.check:
             return network, "", None
         try:
-            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na)
+            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na, network.factors)
         except Error as fault:
             reason = reason or f"the exported file is refused: {_boosters.short(fault)}"
             continue
@@ -139,7 +140,7 @@ def _kinds(call: Call, columns: Sequence[str]) -> dict[str, bool]:
 
 def _named(network: _models.Network, call: Call, f: _functions.Function) -> None:
     """Let the file of two classes say how their column calls them."""
-    if call.files is None or call.response is None or f.classes is None or len(f.classes) != 2 or not all(isinstance(c, str) for c in f.classes):
+    if not network.path.endswith(".onnx") or call.files is None or call.response is None or f.classes is None or len(f.classes) != 2 or not all(isinstance(c, str) for c in f.classes):
         return
     import onnx
 
