@@ -23,6 +23,9 @@ func readCatBoost(file []byte) (*model, error) {
 		return nil, err
 	}
 	m.outputs = catboostOutputs(c, m.link)
+	if m.link == softmax && len(c.Classes) == c.Dimension && unique(c.Classes) {
+		m.classes = c.Classes
+	}
 	at := m.catboostColumns(c)
 	f, err := catboostForest(c, at)
 	if err != nil {

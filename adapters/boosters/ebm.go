@@ -24,7 +24,7 @@ func readEBM(file []byte) (*model, error) {
 	case e.Link == "logit" && m.targets == 1 && len(e.Classes) == 2:
 		m.link = logit
 	case e.Link == "mlogit" && m.targets > 1 && len(e.Classes) == m.targets:
-		m.link, m.outputs = softmax, []string{"probabilities"}
+		m.link, m.outputs, m.classes = softmax, []string{"probabilities"}, e.Classes
 	default:
 		return nil, fmt.Errorf("the link %.40q with %d scores and %d classes is not supported", e.Link, m.targets, len(e.Classes))
 	}

@@ -25,6 +25,7 @@ type model struct {
 	divisor, scale   float64 // 0: 1
 	link             link
 	outputs          []string // a name for each target; of the link softmax one for all
+	classes          []string // of the link softmax, if the file names them
 	notes            []string
 }
 
@@ -157,7 +158,7 @@ func (m *model) load(sha256 string, o *onnx.LoadOptions) (*onnx.Graph, error) {
 		w.t = onnxpb.TensorProto_FLOAT
 	}
 	w.inputs()
-	a := onnx.Assembly{Forests: map[string]*tree.Forest{}, Texts: w.texts, Notes: m.notes, SHA256: sha256}
+	a := onnx.Assembly{Forests: map[string]*tree.Forest{}, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
 	w.scores(a.Forests)
 	w.respond()
 	if err := w.labels(); err != nil {

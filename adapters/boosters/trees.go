@@ -17,6 +17,7 @@ import (
 //	link     identity, log, logit or softmax
 //	base     what the score of each target begins with
 //	columns  of each its name and, if it holds texts, its categories, which enter as 0, 1, ...; other texts are missing
+//	classes  of the link softmax
 //	sets     numbers that a node may ask for, increasing
 //	trees    of each its target and, for each node, lists of feature (-1: a leaf), threshold, set (-1: none), left, right,
 //	         missing_left (where a missing number goes; 1 or 0) and value (of a leaf)
@@ -41,6 +42,7 @@ type plainForest struct {
 	format, library, link string
 	base                  []float64
 	columns               []column
+	classes               []string
 	sets                  [][]float64
 	trees                 []plainTree
 }
@@ -54,6 +56,7 @@ func readTrees(file []byte) (*model, error) {
 		"link":    text(r, &p.link),
 		"base":    doubles(r, &p.base),
 		"columns": func() error { return r.Array(func() error { return p.column(r) }) },
+		"classes": texts(r, &p.classes),
 		"sets": func() error {
 			return r.Array(func() error {
 				set, err := document.Doubles(r)
@@ -126,7 +129,9 @@ func (p *plainForest) model() (*model, error) {
 	case p.link == "logit":
 		m.link = logit
 	case p.link == "softmax" && k > 1:
-		m.link, m.outputs = softmax, []string{"probabilities"}
+		if m.link, m.outputs = softmax, []string{"probabilities"}; len(p.classes) == k && unique(p.classes) {
+			m.classes = p.classes
+		}
 	default:
 		return nil, fmt.Errorf("the link %.40q of %d scores is not supported", p.link, k)
 	}

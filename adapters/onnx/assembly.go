@@ -14,9 +14,10 @@ type Assembly struct {
 	Forests map[string]*tree.Forest
 	// Texts are the functions of the nodes of pho.TextNumbers, which turn a text into a number or NaN, by the name of
 	// the node.
-	Texts  map[string]func(string) float64
-	Notes  []string // what its user should know of it
-	SHA256 string   // of the file that it was made of, in hexadecimal digits
+	Texts   map[string]func(string) float64
+	Classes []string // of outputs that are probabilities of classes; nil: the file does not name them
+	Notes   []string // what its user should know of it
+	SHA256  string   // of the file that it was made of, in hexadecimal digits
 }
 
 // Load checks the network as the function Load does, and folds it; of o the bounds count.
@@ -32,5 +33,8 @@ func (a *Assembly) Load(o *LoadOptions) (*Graph, error) {
 		return nil, typed(err)
 	}
 	g.Notes = append(g.Notes, a.Notes...)
+	if len(a.Classes) > 0 {
+		g.ClassLabels = append(g.ClassLabels, a.Classes)
+	}
 	return &Graph{g: g, sha256: a.SHA256}, nil
 }

@@ -125,7 +125,7 @@ def _export(model: Model, columns: Columns) -> tuple[bytes, dict[str, Sequence[s
     return model.export_onnx_(), {}
 
 
-def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str) -> Iterator[Callable[[], Network]]:
+def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str, onnx: bool) -> Iterator[Callable[[], Network]]:
     """Ways to write a fitted estimator as a file, its library's own first; each may raise Error.
 
     Parameters
@@ -136,6 +136,8 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
         Those of them that are pandas' categories, in order.
     kinds : dict
         Columns of the rows: True of those that hold text.
+    onnx : bool
+        Files of ONNX alone.
     """
     bases = _bases(model)
     modules = {b.split(".")[0] for b in bases}
@@ -146,8 +148,7 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
             file.write(exported[0])
         return Network(path, True, exported[1])
 
-    whole = _unwrapped(model)
-    own = _own.saved(whole, names, lambda c: kinds.get(c, False), folder, lambda arguments: _command.run(arguments))
+    own = None if onnx else _own.saved(_unwrapped(model), names, lambda c: kinds.get(c, False), folder, _command.run)
     if own is not None:
         yield lambda: _booster(own)
     if "catboost" in modules:

@@ -108,6 +108,8 @@ def _histogram(model: Any, names: list[str], path: str) -> Sequence[str]:
 
     base = need("numpy", "to write the trees").ravel(model._baseline_prediction).tolist()
     told = {"format": "pho.trees/1", "library": f"scikit-learn {sklearn.__version__}", "link": link, "base": base, "columns": columns, "sets": sets, "trees": trees}
+    if link == "softmax":
+        told["classes"] = [str(c) for c in model.classes_]
     with open(path, "w", encoding="utf-8") as file:
         json.dump(told, file)
     return names

@@ -53,7 +53,7 @@ def routed(
         roles += [response] if response is not None else []
     fed = _fed(inputs, dict.fromkeys(named, ()), roles)
     listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
-    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress, roles)
+    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress, roles, bool(options.get("export_onnx")))
     return choose(models, call, formula, folder)
 
 
@@ -107,7 +107,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
     kinds = _kinds(call, f.columns)
     sample = wanted = None
     reason, why = "", ""
-    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder)
+    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder, call.onnx or _two_texts(call, f))
     for way in ways:
         if wanted is None:
             sample = _sample.of(call.frames(), f.columns, call.na != "keep")
@@ -138,9 +138,14 @@ def _kinds(call: Call, columns: Sequence[str]) -> dict[str, bool]:
     return {c: _columns.is_text(call.frame[c]) for c in columns if c in call.frame}
 
 
+def _two_texts(call: Call, f: _functions.Function) -> bool:
+    """Whether a column of files names two classes, which then have to be in the model's file: one of ONNX holds them."""
+    return call.files is not None and call.response is not None and f.classes is not None and len(f.classes) == 2 and all(isinstance(c, str) for c in f.classes)
+
+
 def _named(network: _models.Network, call: Call, f: _functions.Function) -> None:
     """Let the file of two classes say how their column calls them."""
-    if not network.path.endswith(".onnx") or call.files is None or call.response is None or f.classes is None or len(f.classes) != 2 or not all(isinstance(c, str) for c in f.classes):
+    if not _two_texts(call, f):
         return
     import onnx
 

@@ -3,6 +3,7 @@ package catboost
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -117,7 +118,8 @@ func (m *Model) trees(t table, splits []Split) error {
 		own := make([]Split, size)
 		for k, s := range asked[start : start+size] {
 			if s < 0 || int(s) >= len(splits) {
-				if len(steps) > 0 { // a leaf asks nothing
+				if len(steps) > 0 { // of a leaf, which asks nothing
+					own[k].Column = -1
 					continue
 				}
 				return fmt.Errorf("tree %d: split %d of %d", i, s, len(splits))
@@ -154,6 +156,9 @@ func (m *Model) trees(t table, splits []Split) error {
 // none, its own leaf, of leaf numbers from ids[i] on, is the end.
 func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float64) (Tree, error) {
 	var t Tree
+	if len(splits) == 0 {
+		return t, errors.New("it has no nodes")
+	}
 	index := make([]int32, len(splits)) // of nodes of the file among those of t
 	for i := range splits {
 		index[i] = int32(len(t.Nodes))
@@ -180,6 +185,9 @@ func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float6
 				continue
 			}
 			t.Nodes[index[i]+1].Leaf = leaf
+		}
+		if split.Column < 0 {
+			return t, fmt.Errorf("node %d asks none of the splits", i)
 		}
 		*own = Node{Split: split, No: index[i+no], Yes: index[i+yes]}
 		if no == 0 {
