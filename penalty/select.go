@@ -148,7 +148,7 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 	}
 	var other *point
 	if len(targets) == 0 && groups == nil {
-		search, best, status, other = search.secondStart(best, status, start, fixed, opts.MaxIterations)
+		search, best, status, other = search.startAgain(best, status, start, fixed, opts.MaxIterations)
 		if s.stopped() {
 			return nil, ctx.Err()
 		}

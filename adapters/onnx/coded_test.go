@@ -136,6 +136,31 @@ func TestCodes(t *testing.T) {
 			b.AddNode("Sub", graphtest.In("a", "one"), "less")
 			lookUp(b, "from one", "less", "wide")
 		}, nil, "a:5"},
+		{"codes that a table translates", func(b *onnxpb.Builder) {
+			b.AddIntegers("other", onnxpb.TensorProto_INT64, []int{6}, 2, 1, 0, 0, 1, 2)
+			b.AddNode("Gather", graphtest.In("other", "a"), "other code")
+			b.AddInit("three", []int{3, 1}, 1, 2, 4)
+			lookUp(b, "three", "other code", "wide")
+		}, nil, "a:6"},
+		{"codes of which a table takes all above one as one: another table has each", func(b *onnxpb.Builder) {
+			b.AddIntegers("largest", onnxpb.TensorProto_INT64, nil, 3)
+			b.AddNode("Min", graphtest.In("a", "largest"), "at most 3")
+			b.AddInit("four rows", []int{4, 1}, 1, 2, 4, 8)
+			lookUp(b, "four rows", "at most 3", "wide")
+		}, nil, "a:6"},
+		{"a cross that has no row for some of the codes", func(b *onnxpb.Builder) {
+			crossing(b, 20)
+			b.AddIntegers("last of 24", onnxpb.TensorProto_INT64, nil, 23)
+			b.AddNode("Sub", graphtest.In("last of 24", "row"), "from the end")
+			lookUp(b, "table", "from the end", "wide")
+		}, nil, "f(a,b):1"},
+		{"counts of one code after another", func(b *onnxpb.Builder) {
+			counted(b, "ones")
+			b.AddNode("ScatterElements", graphtest.In("counts", "codes", "updates"), "more", onnxpb.Int("axis", 1), onnxpb.Text("reduction", "add"))
+			b.AddNode("MatMul", graphtest.In("more", "weights"), "wider")
+			b.AddNode("Add", graphtest.In("wide", "wider"), "sum")
+			b.Model().Graph.Node[len(b.Model().Graph.Node)-1].Output[0] = "sum"
+		}, nil, "a:6 b:4 x:1"},
 		{"a linear layer behind counts of codes", func(b *onnxpb.Builder) { counted(b, "ones") }, nil, "a:6 b:4 x:1"},
 		{"codes whose counts weigh as another column", func(b *onnxpb.Builder) { counted(b, "x") }, nil, "x:1 f(a,x):1 f(b,x):1"},
 		{"not alone: the number itself acts, too", func(b *onnxpb.Builder) {

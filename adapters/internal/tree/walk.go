@@ -49,10 +49,31 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 
 // SumRounded is Sum, each sum rounded to float32 after each tree.
 func (e *Ensemble) SumRounded(dst, x []float64, rows int) {
-	e.each(x, rows, func(row int, w Weight) {
-		at := &dst[row*e.Targets+int(w.Target)]
-		*at = float64(float32(*at + w.Value))
-	})
+	var endsOf [Block]uint32
+	var buf [1]Weight
+	width := e.Columns()
+	for from := 0; from < rows; from += Block {
+		ends := endsOf[:min(Block, rows-from)]
+		own, sums := x[from*width:(from+len(ends))*width], dst[from*e.Targets:]
+		for i := range e.trees {
+			t := &e.trees[i]
+			e.descend(t, own, ends)
+			if t.target >= 0 {
+				at := int(t.target)
+				for _, end := range ends {
+					sums[at] = float64(float32(sums[at] + t.value[end]))
+					at += e.Targets
+				}
+				continue
+			}
+			for r, end := range ends {
+				for _, w := range t.at(int(end), &buf) {
+					at := &sums[r*e.Targets+int(w.Target)]
+					*at = float64(float32(*at + w.Value))
+				}
+			}
+		}
+	}
 }
 
 // sumBlock is Sum of up to Block rows.

@@ -20,10 +20,11 @@ const maxCells = 1 << 16
 // the numbers in the table, what the atoms can be is any function of the level, so that the
 // basis is an indicator of each level and the tables say where its coefficients begin.
 type coded struct {
-	set   int32
-	atoms []Element
-	coef  []float64
-	block decompose.Block
+	set     int32
+	atoms   []Element
+	coef    []float64
+	block   decompose.Block
+	refused bool // the network fails at some combination: a table has no row for it
 }
 
 // findCoded takes the atoms that are functions of codes out of the predictors. A term of
@@ -72,10 +73,10 @@ func (d *discovery) findCoded() error {
 				}
 			}
 			c.block = decompose.Block{Term: terms[c.set], Constraint: decompose.Treatment()}
-			if c.block.Coef, err = d.atCodes(c, codes); err != nil {
-				return fmt.Errorf("onnx: the network at the levels of %s: %w", graph.QuotedList(columns), err)
-			}
+			c.block.Coef, err = d.atCodes(c, codes)
+			c.refused = err != nil
 		}
+		d.coded[k] = slices.DeleteFunc(d.coded[k], func(c coded) bool { return c.refused })
 	}
 	return nil
 }
@@ -106,11 +107,13 @@ func (d *discovery) isCoded(el Element, set int32, codes map[int][]float64) bool
 }
 
 // codes are, by column, the numbers that are rows of every table which is looked up by the
-// column alone: those from 0 to one after its size are tried. A column that any number may
-// stand in (its code is clipped, or hashed) has none. Columns that only look up a table
-// together have those that count its rows in a mixed radix, as in row = 4 a + b.
+// column alone: of those from 0 to one after its size. A table that has a row for all of
+// these (the code is clipped, or hashed) says nothing, and a column without another one has
+// no codes. Columns that only look up a table together have those that count its rows in a
+// mixed radix, as in row = 4 a + b.
 func (d *discovery) codes() (map[int][]float64, error) {
-	codes, open, crossed := map[int][]float64{}, map[int]bool{}, map[int][]float64{}
+	codes, odd, crossed := map[int][]float64{}, map[int]bool{}, map[int][]float64{}
+	alone := map[int]bool{}
 	for _, n := range d.g.Nodes {
 		t := table(n)
 		if t == nil {
@@ -131,36 +134,35 @@ func (d *discovery) codes() (map[int][]float64, error) {
 				continue
 			}
 			c := d.dep.sets.members(set)[0]
-			tried := make([]float64, t.Shape[axis]+2)
-			for i := range tried {
-				tried[i] = float64(i)
+			alone[c] = true
+			tried, restricted := codes[c]
+			if !restricted {
+				tried = make([]float64, t.Shape[axis]+2)
+				for i := range tried {
+					tried[i] = float64(i)
+				}
 			}
 			index, err := d.evaluateRows([]*graph.Value{el.Value}, map[int][]float64{c: tried}, len(tried))
 			if err != nil {
-				open[c] = true // some number cannot enter there: it is no plain code
+				odd[c] = true // some number cannot enter there: it is no plain code
 				continue
-			}
-			among := func(x float64) bool {
-				_, found := slices.BinarySearch(codes[c], x)
-				return codes[c] == nil || found
 			}
 			var known []float64
 			for i, x := range tried {
-				if row := index[0][i*el.Value.Width()+e]; row >= 0 && int(row) < t.Shape[axis] && among(x) {
+				if row := index[0][i*el.Value.Width()+e]; row >= 0 && int(row) < t.Shape[axis] {
 					known = append(known, x)
 				}
 			}
-			codes[c] = known
-			open[c] = open[c] || len(known) == len(tried)
+			if len(known) < len(tried) {
+				codes[c] = known
+			}
 		}
 	}
-	for c := range open {
-		if open[c] {
-			delete(codes, c)
-		}
+	for c := range odd {
+		delete(codes, c)
 	}
 	for c, own := range crossed {
-		if _, known := open[c]; !known {
+		if !alone[c] {
 			codes[c] = own
 		}
 	}
