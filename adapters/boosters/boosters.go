@@ -1,11 +1,12 @@
-// Package boosters opens gradient boosted models from the files of their libraries: XGBoost's JSON and UBJSON,
-// LightGBM's text, CatBoost's binary files and JSON, and the JSON of InterpretML's explainable boosting machines. What is opened is a network as package onnx has it, an ensemble of trees between
-// the library's own treatment of columns and its response function, so that all that holds for networks holds for
-// boosters: predictors, structure, forward passes. It predicts what the library predicts, in the library's arithmetic;
-// what is not known to be so is refused.
+// Package boosters opens gradient boosted models from the files of their libraries: XGBoost's JSON and UBJSON, LightGBM's
+// text, CatBoost's binary files and JSON, and the JSON of InterpretML's explainable boosting machines. What is opened is
+// a network as package onnx has it, an ensemble of trees between the library's own treatment of columns and its response
+// function, so that all that holds for networks holds for boosters: predictors, structure, forward passes. It predicts what
+// the library predicts, in the library's arithmetic; what is not known to be so is refused.
 //
 // Formats: XGBoost's model schema, https://xgboost.readthedocs.io/en/stable/tutorials/saving_model.html; LightGBM's
-// src/boosting/gbdt_model_text.cpp and src/io/tree.cpp.
+// src/boosting/gbdt_model_text.cpp and src/io/tree.cpp; CatBoost's catboost/libs/model/flatbuffers/model.fbs; InterpretML's
+// interpret/glassbox/_ebm/_json.py. Trees of libraries that write no files have a format of their own, pho.trees/1.
 package boosters
 
 import (

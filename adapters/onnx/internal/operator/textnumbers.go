@@ -14,7 +14,7 @@ func textNumberOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Domain: partDomain, Name: textNumbers, Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: func(*graph.Check) error {
 			return errors.New("takes a function of the program, which a file cannot hold")
-		}}, Rule: elementwiseRule, Compile: compileTextNumbers[T], Jumps: true, Missing: mayBeNaN},
+		}}, Rule: elementwiseRule, Compile: compileTextNumbers[T], Missing: mayBeNaN},
 	}
 }
 
