@@ -21,7 +21,7 @@ func (s *Structure) WriteJSON(w io.Writer) error {
 // predictor with its intercept, terms and deep part, and the reason of each
 // decision.
 func (s *Structure) WriteText(w io.Writer) error {
-	t := &tree{w: w}
+	t := &outline{w: w}
 	t.line(0, "inputs")
 	for _, in := range s.Inputs {
 		t.line(1, "%q  %s %s  <- %s", in.Name, in.Type, in.Shape, shortList(in.Columns))
@@ -45,19 +45,19 @@ func (s *Structure) WriteText(w io.Writer) error {
 	return t.err
 }
 
-// tree writes indented lines and keeps the first error.
-type tree struct {
+// outline writes indented lines and keeps the first error.
+type outline struct {
 	w   io.Writer
 	err error
 }
 
-func (t *tree) line(depth int, format string, args ...any) {
+func (t *outline) line(depth int, format string, args ...any) {
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, strings.Repeat("  ", depth)+format+"\n", args...)
 	}
 }
 
-func (t *tree) predictor(p PredictorInfo) {
+func (t *outline) predictor(p PredictorInfo) {
 	head := ""
 	if p.Head != "" {
 		head = fmt.Sprintf("  (the input of the head %s: %s)", p.Head, strings.Join(p.HeadNodes, ", "))

@@ -106,7 +106,7 @@ networks, and every term says how far they differ before and after (docs/members
 
 // add defines the flags, those first that everybody needs.
 func (d *decomposeFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together; or the address of a model that is served, as http://HOST/v2/models/NAME (Open Inference Protocol) or http://HOST/invocations (MLflow)")
+	f.StringArrayVar(&d.models, "model", nil, "`FILE` of ONNX, or that XGBoost, LightGBM, CatBoost or InterpretML saved; repeated, or a folder: several networks of one task, decomposed together; or the address of a model that is served, as http://HOST/v2/models/NAME (Open Inference Protocol) or http://HOST/invocations (MLflow)")
 	f.StringArrayVar(&d.predictions, "predictions", nil, "in place of --model: `COLUMNS` of the data (comma separated; names with commas in double quotes) that hold what a model of any kind predicts, on the scale of the response; of classes the probability of each (repeated: several models of one task)")
 	f.StringVar(&d.link, "link", "", "`LINK` of --predictions, or of what a served model answers, whose value is decomposed: "+strings.Join(onnx.PredictionLinks(), ", ")+" (default identity)")
 	f.StringSliceVar(&d.classes, "classes", nil, "`NAMES` of a served model's classes (comma separated), in the order of its probabilities, with --link softmax (default 0,1,...)")

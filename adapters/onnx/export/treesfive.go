@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 

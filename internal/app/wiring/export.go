@@ -22,7 +22,7 @@ func (q *Request) exports(s *subject, with decompose.Model) error {
 	if !q.Export {
 		return nil
 	}
-	if s.graph() == nil || q.Network.Predictions != nil {
+	if s.graph() == nil || !q.Network.isONNX() {
 		return export.CheckSurrogate(with)
 	}
 	return q.Network.checkExport(s.graph(), s.contrasts, with)
@@ -30,7 +30,7 @@ func (q *Request) exports(s *subject, with decompose.Model) error {
 
 // CheckExport refuses what Export could not write of the network and the terms of with.
 func (d *Ready) CheckExport(with decompose.Model) error {
-	if d.Graph == nil || d.network.Predictions != nil {
+	if d.Graph == nil || !d.network.isONNX() {
 		return export.CheckSurrogate(with)
 	}
 	own, _ := d.Base.(*classes.Model)
@@ -61,7 +61,10 @@ func mixtures(c *classes.Model) *export.Options {
 }
 
 // HasFile reports whether the model is one of an ONNX file, to which parts can be added.
-func (o *Opened) HasFile() bool { return len(o.Networks) > 0 && o.Files[0].Predictions == nil }
+func (o *Opened) HasFile() bool { return len(o.Networks) > 0 && o.Files[0].isONNX() }
+
+// isONNX tells whether n is a file of ONNX: no columns of predictions and no library's own.
+func (n *Network) isONNX() bool { return n.Predictions == nil && n.Library == "" }
 
 // Export writes the network's file with the parts of r to w; of a model that is no file a surrogate, its structured part alone
 // (package export).

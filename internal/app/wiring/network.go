@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -10,17 +11,19 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/boosters"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
-// Network is an ONNX file that was read and checked.
+// Network is a model that was read from a file and checked: a network of ONNX, or a booster of a library.
 type Network struct {
-	Graph  *onnx.Graph // of a model behind an address its inputs alone
-	Path   string      // as given; "": it was read from a stream
-	SHA256 string      // of the very bytes that were loaded (onnx.Graph.SHA256)
+	Graph   *onnx.Graph // of a model behind an address its inputs alone
+	Library string      // of a booster: see boosters.Library; "": it is a network of ONNX
+	Path    string      // as given; "": it was read from a stream
+	SHA256  string      // of the very bytes that were loaded (onnx.Graph.SHA256)
 
 	MaxMemory int64 // as Load was given it; it bounds the bytes that blocks of rows are computed in, too
 
@@ -67,22 +70,38 @@ func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Ne
 		return nil, fmt.Errorf("model %q is an address, and a file is needed here: a model behind an address has no structure to read, and is asked when it is decomposed", path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
-		return nil, fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
+		return nil, fmt.Errorf("model %q is not a regular file: name the file of a model", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
-	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path), Constants: constants})
-	if err != nil {
+	n := &Network{Path: path, MaxMemory: maxMemory, Constants: constants}
+	if err := n.read(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path), Constants: constants}); err != nil {
 		return nil, &RefusedError{fmt.Errorf("model %q: %w", path, err)}
 	}
-	place, err := filepath.Abs(path)
-	if err != nil {
+	if n.place, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{Graph: g, Path: path, SHA256: g.SHA256(), MaxMemory: maxMemory, Constants: constants, place: place}, nil
+	return n, nil
+}
+
+// read takes the network from a file of any kind that is known by its content.
+func (n *Network) read(file io.Reader, o *onnx.LoadOptions) (err error) {
+	whole := bufio.NewReaderSize(file, boosters.HeadSize)
+	head, _ := whole.Peek(boosters.HeadSize) // what cannot be read is told below
+	if n.Library = boosters.Library(head); n.Library == "" {
+		n.Graph, err = onnx.Load(whole, o)
+	} else if len(o.Constants) > 0 {
+		err = fmt.Errorf("constants are of inputs of an ONNX file, and this is one of %s", n.Library)
+	} else {
+		n.Graph, err = boosters.Load(whole, o)
+	}
+	if err == nil {
+		n.SHA256 = n.Graph.SHA256()
+	}
+	return err
 }
 
 // LoadFrom reads and checks a network from r, to whose end it reads. It keeps the bytes. A network
@@ -91,12 +110,11 @@ func LoadFrom(r io.Reader, maxMemory int64) (*Network, error) {
 	n := &Network{MaxMemory: maxMemory}
 	var err error
 	if n.raw, err = io.ReadAll(r); err == nil {
-		n.Graph, err = onnx.Load(bytes.NewReader(n.raw), &onnx.LoadOptions{MaxMemory: maxMemory})
+		err = n.read(bytes.NewReader(n.raw), &onnx.LoadOptions{MaxMemory: maxMemory})
 	}
 	if err != nil {
 		return nil, &RefusedError{fmt.Errorf("%s: %w", n, err)}
 	}
-	n.SHA256 = n.Graph.SHA256()
 	return n, nil
 }
 

@@ -36,6 +36,8 @@ class Call:
         Receives events.
     roles : list of str
         Columns of weights and the like.
+    onnx : bool
+        The model's file has to be one of ONNX.
     """
 
     rows: Any
@@ -49,6 +51,7 @@ class Call:
     check: bool
     progress: Progress
     roles: Sequence[str] = ()
+    onnx: bool = False
 
     @functools.cached_property
     def frame(self) -> Any:

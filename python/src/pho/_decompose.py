@@ -103,7 +103,7 @@ def decompose(
             data = _rows.files(route.rows, folder)
             result = os.path.join(folder, "result")
             options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
-            options["factor"] = _factors(options.get("factor"), rows)
+            options["factor"] = list(dict.fromkeys(_factors(options.get("factor"), rows) + list(route.flags.get("factor", ()))))
             options["text"] = _letters(options.get("text"), data, rows)
             named = None if labels is None else _labels.file(labels, folder)
             arguments = ["decompose", "--log=json", f"--out={result}"]

@@ -340,7 +340,7 @@ class Decomposition:
         return _interpret.explanation(self, rows, predictor, response)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write the result to the directory `path`, and a network that was in memory to `path`.onnx.
+        """Write the result to the directory `path`, and a model that was in memory beside it, a network to `path`.onnx.
 
         The directory must be absent, empty, or an earlier result.
         """
@@ -423,8 +423,7 @@ def _copied(network: str, beside: str) -> str:
         place = beside + ".networks"
         shutil.copytree(network, place, dirs_exist_ok=True)
         return place
-    shutil.copy2(network, beside + ".onnx")
-    return beside + ".onnx"
+    return shutil.copy2(network, beside + os.path.splitext(network)[1])
 
 
 def _contents(folder: str) -> dict[str, bytes]:

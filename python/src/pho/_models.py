@@ -1,4 +1,4 @@
-"""Models of any kind as ONNX files."""
+"""Models of any kind as files: of ONNX, or of a booster's library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from . import _boosters, _predictions, _steps
+from . import _boosters, _command, _own, _predictions, _steps
 from ._need import need
 from .errors import Error, UsageError
 
@@ -29,11 +29,14 @@ class Network:
         It was written here, from a model in memory.
     inputs : dict
         Columns by name of the input, in order, where names do not say it.
+    factors : list of str
+        Columns of numbers that it takes as categories.
     """
 
     path: str
     made: bool = False
     inputs: dict[str, Sequence[str]] = field(default_factory=dict)
+    factors: list[str] = field(default_factory=list)
 
 
 Columns = Union[list[str], dict[str, list[str]], None]
@@ -127,8 +130,8 @@ def _export(model: Model, columns: Columns) -> tuple[bytes, dict[str, Sequence[s
     return model.export_onnx_(), {}
 
 
-def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str) -> Iterator[Callable[[], Network]]:
-    """Ways to write a fitted estimator as an ONNX file, the usual first; each may raise Error.
+def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str, onnx: bool) -> Iterator[Callable[[], Network]]:
+    """Ways to write a fitted estimator as a file, its library's own first; each may raise Error.
 
     Parameters
     ----------
@@ -138,6 +141,8 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
         Those of them that are pandas' categories, in order.
     kinds : dict
         Columns of the rows: True of those that hold text.
+    onnx : bool
+        Files of ONNX alone.
     """
     bases = _bases(model)
     modules = {b.split(".")[0] for b in bases}
@@ -148,6 +153,9 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
             file.write(exported[0])
         return Network(path, True, exported[1])
 
+    own = None if onnx else _own.saved(_unwrapped(model), names, lambda c: kinds.get(c, False), folder, _command.run)
+    if own is not None:
+        yield lambda: _booster(own)
     if "catboost" in modules:
         yield lambda: written(_boosters.catboost(model, list(names)))
     elif modules & {"lightgbm", "xgboost"} and type(model).__name__ == "Booster":
@@ -157,6 +165,11 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
         yield lambda: written(_estimator(model, list(names), kinds, levels, False))
         if all(type(step).__module__.startswith("sklearn") for step in _steps.every(model)):
             yield lambda: written(_estimator(model, list(names), kinds, levels, True))
+
+
+def _booster(write: Callable[[], tuple[str, dict[str, list[str]], list[str]]]) -> Network:
+    path, inputs, factors = write()
+    return Network(path, True, dict(inputs), factors)
 
 
 def _levels(model: Any, categories: Sequence[str]) -> dict[str, list[str]]:

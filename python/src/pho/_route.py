@@ -54,7 +54,7 @@ def routed(
         roles += [response] if response is not None else []
     fed = _fed(inputs, dict.fromkeys(named, ()), roles)
     listed = [c for own in fed.values() for c in own] if isinstance(fed, dict) else list(fed or [])
-    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress, roles)
+    call = Call(rows, files, listed, response, options.get("family"), options.get("na"), *settings, progress, roles, bool(options.get("export_onnx")))
     return choose(models, call, formula, folder)
 
 
@@ -90,6 +90,7 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
             said.append(f"no term is chosen of {', '.join(holes)}, which has missing cells: its share is left in the unstructured part")
         flags = {"model": [n.path for n in networks], "input": bound(networks[0].inputs, folder), "formula": formula}
         flags.update(family(call, functions[0].link))
+        flags["factor"] = networks[0].factors
         return Route(flags, coded(call, functions[0]), response, _models.place(networks, folder), None, said + without, told)
     warnings = [f"{f.what}, called on the rows, is the model, and no exported file: {r}" for f, r in zip(functions, reasons) if r]
     return _predicted.route(functions, None, call, formula, folder, warnings, {"against": functions[0].what})
@@ -107,7 +108,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
     kinds = _kinds(call, f.columns)
     sample = wanted = None
     reason, why = "", ""
-    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder)
+    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder, call.onnx or _two_texts(call, f))
     for way in ways:
         if wanted is None:
             sample = _sample.of(call.frames(), f.columns, call.na != "keep")
@@ -123,7 +124,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
         if not call.check:
             return network, "", None
         try:
-            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na)
+            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na, network.factors)
         except Error as fault:
             reason = reason or f"the exported file is refused: {_boosters.short(fault)}"
             continue
@@ -138,9 +139,14 @@ def _kinds(call: Call, columns: Sequence[str]) -> dict[str, bool]:
     return {c: _columns.is_text(call.frame[c]) for c in columns if c in call.frame}
 
 
+def _two_texts(call: Call, f: _functions.Function) -> bool:
+    """Whether a column of files names two classes, which then have to be in the model's file: one of ONNX holds them."""
+    return call.files is not None and call.response is not None and f.classes is not None and len(f.classes) == 2 and all(isinstance(c, str) for c in f.classes)
+
+
 def _named(network: _models.Network, call: Call, f: _functions.Function) -> None:
     """Let the file of two classes say how their column calls them."""
-    if call.files is None or call.response is None or f.classes is None or len(f.classes) != 2 or not all(isinstance(c, str) for c in f.classes):
+    if not _two_texts(call, f):
         return
     import onnx
 

@@ -114,6 +114,7 @@ func families[T kernel.Float]() [][]Entry[T] {
 		svmOps[T](),
 		stringOps[T](),
 		wordOps[T](),
+		textNumberOps[T](),
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 	"github.com/pho-go/pho/internal/base/kernel"
 )
 
@@ -35,6 +35,7 @@ type Trees struct {
 	Base      []float64 // by target; nil: zeros
 	Transform string    // NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT
 	Scores    int       // output
+	Rounded   bool      // sums begin with Base, and are rounded to float32 after each tree
 	Counts    []int     // of one that was split: the trees behind each output,
 	Groups    int       // and the number of groups of trees
 
@@ -293,6 +294,13 @@ func compileTrees[T kernel.Float](n *graph.Node) Step[T] {
 
 // aggregate is the sum over the trees, or what takes its place, without base values.
 func (t *Trees) aggregate(m *treeMemory, rows int) {
+	if t.Rounded {
+		for i := range m.scores {
+			m.scores[i] = t.Base[i%len(t.Base)]
+		}
+		t.Ensemble.SumRounded(m.scores, m.x, rows)
+		return
+	}
 	clear(m.scores)
 	switch t.Aggregate {
 	case "MIN", "MAX":
@@ -310,7 +318,7 @@ func (t *Trees) aggregate(m *treeMemory, rows int) {
 // finishScores adds base values, transforms, and writes rows from on.
 func finishScores[T kernel.Float](t *Trees, scores []float64, scored []bool, dst []T, from, rows int) {
 	k := t.Ensemble.Targets
-	if t.Base != nil {
+	if t.Base != nil && !t.Rounded {
 		for r := range rows {
 			for j, b := range t.Base {
 				if scored == nil || scored[r*k+j] {

@@ -1,12 +1,13 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // checkTreeEnsemble: version 5, where inner nodes and leaves have lists of their own.
@@ -43,6 +44,25 @@ func checkTreeEnsemble(c *graph.Check) error {
 	}
 	t.Ensemble = tree.New(f)
 	return t.finish(c, c.Inputs[0].Type, targets)
+}
+
+// Give lets nodes of TreeEnsemble take their trees from forests, and nodes of TextNumbers their functions from texts, by
+// the name of the node. The attributes, which say the same in a file, are not looked at.
+func (t Table[T]) Give(forests map[string]*tree.Forest, texts map[string]func(string) float64) {
+	t.giveTexts(texts)
+	e := *t["ai.onnx.ml.TreeEnsemble"]
+	e.Check = func(c *graph.Check) error {
+		f := forests[c.Name]
+		if f == nil {
+			return checkTreeEnsemble(c)
+		}
+		if err := errors.Join(checkTreeInput(c), treeWork(c, f)); err != nil {
+			return err
+		}
+		given := &Trees{Ensemble: tree.New(f), Aggregate: "SUM", Transform: "NONE", Base: f.Base, Rounded: f.Rounded}
+		return given.finish(c, c.Inputs[0].Type, f.Targets)
+	}
+	t[e.Key()] = &e
 }
 
 // readTreeEnsemble makes of each reference to a leaf a leaf of its own: files share them.

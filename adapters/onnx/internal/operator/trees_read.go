@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // treeNumbers reads floats that are given as a list or, since version 3, as a tensor.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // Cuts are, by column, the numbers with which trees and comparisons of the graph compare the column as it is, increasing: from

@@ -3,9 +3,9 @@ package structure
 import (
 	"fmt"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // Limits bound discovery. Beyond them whole nodes are treated as one: their

@@ -5,7 +5,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
-// missing marks the columns that may have no value, NaN: each way from them to a
+// missing marks, of a network that has a value for NaN somewhere, the columns that may be NaN: each way from them to a
 // predictor leads through a node that has a value for it (an imputer, a tree, a comparison,
 // which is false) or through a choice by what such nodes say of the column, whatever other
 // nodes make of NaN. Whether a choice takes the other branch, a row shows: a predictor that
@@ -34,7 +34,7 @@ func (d *discovery) missing() ([]bool, error) {
 		reach = stops.sets.union(reach, stops.of[p.eta.Value].at(p.eta.Index))
 	}
 	for c := range may {
-		may[c] = !stops.sets.contains(reach, c) && d.dep.sets.contains(d.all, c)
+		may[c] = !stops.sets.contains(reach, c)
 	}
 	return may, nil
 }

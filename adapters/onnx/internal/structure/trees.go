@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
-	"github.com/pho-go/pho/adapters/onnx/internal/tree"
 )
 
 // maxPartWeights bounds the matrix that adds up the parts of an ensemble.

@@ -44,6 +44,9 @@ type Forest struct {
 	Roots   []int32
 	Targets int
 	Single  bool // features are numbers of float32
+	// Base is, by target, what sums begin with; nil: 0. Rounded: they are of float32, rounded after each tree.
+	Base    []float64
+	Rounded bool
 	// Name names a node in errors; nil: by its index.
 	Name func(node int32) string
 }

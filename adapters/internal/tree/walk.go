@@ -47,6 +47,35 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 	}
 }
 
+// SumRounded is Sum, each sum rounded to float32 after each tree.
+func (e *Ensemble) SumRounded(dst, x []float64, rows int) {
+	var endsOf [Block]uint32
+	var buf [1]Weight
+	width := e.Columns()
+	for from := 0; from < rows; from += Block {
+		ends := endsOf[:min(Block, rows-from)]
+		own, sums := x[from*width:(from+len(ends))*width], dst[from*e.Targets:]
+		for i := range e.trees {
+			t := &e.trees[i]
+			e.descend(t, own, ends)
+			if t.target >= 0 {
+				at := int(t.target)
+				for _, end := range ends {
+					sums[at] = float64(float32(sums[at] + t.value[end]))
+					at += e.Targets
+				}
+				continue
+			}
+			for r, end := range ends {
+				for _, w := range t.at(int(end), &buf) {
+					at := &sums[r*e.Targets+int(w.Target)]
+					*at = float64(float32(*at + w.Value))
+				}
+			}
+		}
+	}
+}
+
 // sumBlock is Sum of up to Block rows.
 func (e *Ensemble) sumBlock(dst, x []float64, rows int) {
 	if e.stride == 0 {

@@ -1,0 +1,174 @@
+package boosters
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// TestStructure: the parts of every golden model's predictors, found in its trees, sum to its scores: to the rounding of
+// float64 for LightGBM, to that of a few sums of float32 for XGBoost. The columns of any order are those of the
+// trees: of models whose trees have one split, none has two.
+func TestStructure(t *testing.T) {
+	for _, g := range goldens(t) {
+		for _, c := range g.Cases {
+			t.Run(g.Library+" "+g.Version+"/"+c.Name, func(t *testing.T) {
+				n, err := Load(bytes.NewReader(c.File), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				bind := onnx.Unbound(n)
+				m, err := onnx.NewModel(n, bind, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows := len(c.Rows)
+				var scores, x = parse(t, c.Score), c.rows()
+				k := len(scores) / rows
+				b := data.NewBatch(rows, 0)
+				for j, name := range bind.Columns() {
+					v := make([]float64, rows)
+					for r := range v {
+						v[r] = x[r*4+j]
+					}
+					if err := b.SetNumeric(name, v); err != nil {
+						t.Fatal(err)
+					}
+				}
+				out := &decompose.Outputs{Zeta: mat.NewDense(rows, k, nil), Eta: mat.NewDense(rows, k, nil), Taps: map[string]*mat.Dense{}}
+				for name, width := range m.Taps() {
+					out.Taps[name] = mat.NewDense(rows, width, nil)
+				}
+				if err := m.Forward(context.Background(), out, b); err != nil {
+					t.Fatal(err)
+				}
+				share := 1.0
+				switch {
+				case strings.Contains(c.Name, "sigmoid 2.5"):
+					share = 2.5
+				case strings.Contains(c.Name, "sigmoid 0.5"):
+					share = 0.5
+				case g.Library == "lightgbm" && c.Name == "random forest, classes":
+					share = 1. / 3
+				case g.Library == "lightgbm" && strings.HasPrefix(c.Name, "random forest"):
+					share = 1. / 5
+				}
+				tolerance := 1e-9
+				if g.Library == "xgboost" {
+					tolerance = 4e-6 // sums of float32
+				}
+				if len(m.Predictors()) != k {
+					t.Fatalf("%d predictors, want %d", len(m.Predictors()), k)
+				}
+				for p := range k {
+					for r := range rows {
+						eta, want := out.Eta.At(r, p), share*scores[r*k+p]
+						if !(math.Abs(eta-want) <= tolerance*max(1, math.Abs(want))) {
+							t.Fatalf("row %d: %v, want %v", r, eta, want)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRefused: what is not read is refused by name.
+func TestRefused(t *testing.T) {
+	of := func(library, name string) string {
+		for _, g := range goldens(t) {
+			for _, c := range g.Cases {
+				if g.Library == library && c.Name == name {
+					return string(c.File)
+				}
+			}
+		}
+		t.Fatal("no golden model", library, name)
+		return ""
+	}
+	xgb, lgb := of("xgboost", "squared error"), of("lightgbm", "regression")
+	for _, c := range []struct{ why, file, from, to, want string }{
+		{"another objective", xgb, `"reg:squarederror"`, `"reg:new"`, `the objective "reg:new" is not supported`},
+		{"another booster", xgb, `"name":"gbtree"`, `"name":"gbother"`, `the booster "gbother" is not supported`},
+		{"an infinite base", xgb, `"base_score":"`, `"base_score":"inf`, "base_score"},
+		{"a child outside", xgb, `"left_children":[1,`, `"left_children":[1000,`, "has the children 1000"},
+		{"a cycle", xgb, `"left_children":[1,`, `"left_children":[0,`, "form no tree"},
+		{"cut off", xgb, xgb[len(xgb)/2:], "", "trees: "},
+		{"another LightGBM objective", lgb, "objective=regression", "objective=new", `the objective "new" is not supported`},
+		{"a LightGBM child outside", lgb, "left_child=", "left_child=77 ", "left"},
+		{"a LightGBM cycle", lgb, "\nleft_child=1 ", "\nleft_child=0 ", "form no tree"},
+		{"LightGBM cut off", lgb, lgb[len(lgb)/2:], "", "tree 3: "},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			file := strings.Replace(c.file, c.from, c.to, 1)
+			if file == c.file {
+				t.Fatal("the file has no ", c.from)
+			}
+			_, err := Load(strings.NewReader(file), nil)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestCategories: categories have the names that the files have.
+func TestCategories(t *testing.T) {
+	text := strings.Replace(lightGBMText, "pandas_categorical:null", `pandas_categorical:[["low", "high"]]`, 1)
+	g, err := Load(strings.NewReader(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, err := g.Labels()
+	if err != nil || labels == nil || !slices.Equal(labels.Columns["kind"], []string{"low", "high"}) {
+		t.Fatal(labels, err)
+	}
+	if _, err := Load(strings.NewReader(strings.Replace(text, `["low", "high"]`, `["low", "high"], ["a"]`, 1)), nil); err == nil || !strings.Contains(err.Error(), "which have which") {
+		t.Fatal("categories of no column:", err)
+	}
+	x := `{"learner":{"attributes":{},"feature_names":["kind","n"],"feature_types":["c","c"],"gradient_booster":{"model":{"cats":{"enc":[{"offsets":[0,3,5],"values":[108,111,119,195,188]},{"type":15,"values":[3,7]}]},` +
+		`"gbtree_model_param":{"num_parallel_tree":"1"},"tree_info":[0],"trees":[{"left_children":[1,-1,-1],"right_children":[2,-1,-1],"split_indices":[0,0,0],"default_left":[0,0,0],"split_type":[1,0,0],"split_conditions":[NaN,1,2],` +
+		`"categories":[1],"categories_nodes":[0],"categories_segments":[0],"categories_sizes":[1],"tree_param":{"size_leaf_vector":"1"}}]},"name":"gbtree"},"learner_model_param":{"base_score":"5E-1","num_class":"0","num_feature":"2","num_target":"1"},"objective":{"name":"reg:squarederror"}},"version":[3,1,0]}`
+	if g, err = Load(strings.NewReader(x), nil); err != nil {
+		t.Fatal(err)
+	}
+	if labels, err = g.Labels(); err != nil || !slices.Equal(labels.Columns["kind"], []string{"low", "ü"}) || !slices.Equal(labels.Columns["n"], []string{"3", "7"}) {
+		t.Fatal(labels, err)
+	}
+	if y := run(t, g, []float64{0, 0, 1, 0, math.NaN(), 0}, 3, []string{"prediction"})[0]; !slices.Equal(y, []float64{1.5, 2.5, 2.5}) {
+		t.Fatal(y)
+	}
+}
+
+const lightGBMText = `tree
+version=v4
+num_tree_per_iteration=1
+max_feature_idx=1
+objective=regression
+feature_names=kind x
+feature_infos=0:1 [0:1]
+
+Tree=0
+num_leaves=2
+split_feature=0
+threshold=0
+decision_type=1
+left_child=-1
+right_child=-2
+leaf_value=1 2
+cat_boundaries=0 1
+cat_threshold=1
+
+end of trees
+
+pandas_categorical:null
+`

@@ -1,0 +1,155 @@
+package boosters
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/adapters/boosters/internal/catboost"
+	"github.com/pho-go/pho/adapters/internal/tree"
+)
+
+// readCatBoost is the model of a file: numbers enter as float32, categories as the position of their hash among those
+// that splits ask for.
+func readCatBoost(file []byte) (*model, error) {
+	c, err := catboost.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{library: "CatBoost", version: c.Version, single: true, targets: c.Dimension}
+	if m.link, err = catboostLink(c.Loss, c.Dimension); err != nil {
+		return nil, err
+	}
+	m.outputs = catboostOutputs(c, m.link)
+	if m.link == softmax && len(c.Classes) == c.Dimension && unique(c.Classes) {
+		m.classes = c.Classes
+	}
+	at := m.catboostColumns(c)
+	f, err := catboostForest(c, at)
+	if err != nil {
+		return nil, err
+	}
+	m.ensembles = []*ensemble{{forest: f}}
+	return m, nil
+}
+
+// catboostLink is the response function with which predict answers: catboost/python-package/catboost/core.py,
+// _get_default_prediction_type, and predict_proba of classifiers.
+func catboostLink(loss string, scores int) (link, error) {
+	switch loss {
+	case "Logloss", "CrossEntropy", "Focal", "MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy":
+		return logit, nil
+	case "MultiClass":
+		if scores > 1 {
+			return softmax, nil
+		}
+	case "Poisson", "Tweedie":
+		return log, nil
+	case "RMSEWithUncertainty":
+		if scores == 2 {
+			return meanAndVariance, nil
+		}
+	case "", "RMSE", "MAE", "Quantile", "GroupQuantile", "MultiQuantile", "LogLinQuantile", "MAPE", "Lq", "Huber", "Expectile", "LogCosh", "MultiRMSE", "MultiRMSEWithMissingValues",
+		"Cox", "SurvivalAft", "QueryRMSE", "QuerySoftMax", "QueryCrossEntropy", "YetiRank", "YetiRankPairwise", "PairLogit", "PairLogitPairwise", "StochasticRank", "StochasticFilter", "LambdaMart",
+		"UserPerObjMetric", "UserQuerywiseMetric", "PythonUserDefinedPerObject", "PythonUserDefinedMultiTarget":
+		return identity, nil
+	}
+	return identity, fmt.Errorf("the loss %.60q with %d scores is not supported", loss, scores)
+}
+
+// catboostOutputs are the names of the predictors.
+func catboostOutputs(c *catboost.Model, of link) []string {
+	switch alpha := strings.Split(c.Alpha, ","); {
+	case of == softmax:
+		return []string{"probabilities"}
+	case of == meanAndVariance:
+		return []string{"mean", "variance"}
+	case c.Loss == "MultiQuantile" && len(alpha) == c.Dimension:
+		for i := range alpha {
+			alpha[i] = "quantile" + alpha[i]
+		}
+		if unique(alpha) {
+			return alpha
+		}
+	case c.Dimension > 1 && len(c.Classes) == c.Dimension && unique(c.Classes):
+		return c.Classes
+	}
+	return targetNames(c.Dimension)
+}
+
+func unique(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return sorted[0] != "" && len(slices.Compact(sorted)) == len(names)
+}
+
+// catboostColumns makes the columns, in the order in which the model is fed, and returns which one each split asks: those
+// of numbers, then those of categories. Where the file has no names, columns of numbers alone go by their order.
+func (m *model) catboostColumns(c *catboost.Model) []int32 {
+	m.columns = make([]column, len(c.Floats)+len(c.Categorical))
+	m.named = len(c.Categorical) > 0
+	at := make([]int32, 0, len(m.columns))
+	name := func(given string, flat int) {
+		m.named = m.named || given != ""
+		if m.columns[flat].name = given; given == "" {
+			m.columns[flat].name = strconv.Itoa(flat)
+		}
+		at = append(at, int32(flat))
+	}
+	for _, f := range c.Floats {
+		name(f.Name, f.Flat)
+	}
+	for _, k := range c.Categorical {
+		name(k.Name, k.Flat)
+		position := map[int32]float64{}
+		for i, v := range k.Values {
+			position[v] = float64(i)
+		}
+		m.columns[k.Flat].text = func(category string) float64 {
+			if i, known := position[catboost.Hash(category)]; known {
+				return i
+			}
+			return -1
+		}
+	}
+	return at
+}
+
+// catboostForest is the trees; at are the columns by split. An answer is yes where a number is above the border,
+// or where the category is the one that is asked for.
+func catboostForest(c *catboost.Model, at []int32) (*tree.Forest, error) {
+	f := &tree.Forest{Targets: c.Dimension, Single: true, Base: c.Bias}
+	f.Name = treeNames(f)
+	for i := range c.Trees {
+		top := int32(len(f.Nodes))
+		f.Roots = append(f.Roots, top)
+		for _, n := range c.Trees[i].Nodes {
+			own := tree.Node{Mode: tree.Leaf}
+			switch s := n.Split; {
+			case n.Leaf != nil:
+				own.From = int32(len(f.Weights))
+				for k, v := range n.Leaf {
+					f.Weights = append(f.Weights, tree.Weight{Target: int32(k), Value: c.Scale * v})
+				}
+				own.To = int32(len(f.Weights))
+			case s.Categorical:
+				k := c.Categorical[s.Column]
+				own = tree.Node{Mode: tree.EQ, Feature: at[len(c.Floats)+s.Column], Value: float64(slices.Index(k.Values, s.Value)), True: top + n.Yes, False: top + n.No}
+				if own.Value < 0 {
+					return nil, fmt.Errorf("tree %d: a split asks for a category of column %q that is not among those it lists", i, k.Name)
+				}
+			default:
+				own = tree.Node{Mode: tree.GT, Feature: at[s.Column], Value: float64(s.Border), True: top + n.Yes, False: top + n.No, MissingTrue: c.Floats[s.Column].Missing == catboost.AsTrue}
+			}
+			f.Nodes = append(f.Nodes, own)
+		}
+		if len(f.Weights) > maxWeights {
+			return nil, errors.New("the trees have more leaves than are supported")
+		}
+	}
+	return f, nil
+}
+
+// maxWeights bounds the numbers in leaves.
+const maxWeights = 1 << 30

@@ -1,0 +1,71 @@
+package boosters
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/pho-go/pho/adapters/boosters/internal/ebm"
+	"github.com/pho-go/pho/adapters/onnx"
+)
+
+// TestEBM: predictions are InterpretML's, whose sums of float64 are in the same order.
+func TestEBM(t *testing.T) {
+	cases := 0
+	for _, f := range tabledFiles(t, "interpret") {
+		for _, c := range f.Cases {
+			cases++
+			t.Run(fmt.Sprintf("%s/%s", f.Version, c.Name), func(t *testing.T) { c.compare(t, []byte(c.JSON), 1e-14) })
+		}
+	}
+	if cases < 40 {
+		t.Errorf("%d cases", cases)
+	}
+}
+
+// TestEBMStructure: a machine is additive, a term for each of its own, with nothing left for a deep part.
+func TestEBMStructure(t *testing.T) {
+	for _, f := range tabledFiles(t, "interpret") {
+		i := slices.IndexFunc(f.Cases, func(c tabledCase) bool { return c.Name == "categories, pairs" })
+		g, err := Load(bytes.NewReader([]byte(f.Cases[i].JSON)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := ebm.Read([]byte(f.Cases[i].JSON))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := onnx.Discover(g, onnx.Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := s.Predictors[0]; p.Deep != nil || len(p.Terms) != len(own.Terms) || p.Intercept != own.Intercept[0] {
+			t.Errorf("%s: %d terms of %d, deep %v, intercept %v of %v", f.Version, len(p.Terms), len(own.Terms), p.Deep, p.Intercept, own.Intercept)
+		}
+	}
+}
+
+// FuzzEBM: no file makes the reader panic or take more than its size allows.
+func FuzzEBM(f *testing.F) {
+	for i, c := range tabledFiles(f, "interpret")[0].Cases {
+		if i%5 == 0 {
+			f.Add([]byte(c.JSON))
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if ebm.Is(file) {
+			_, _ = Load(bytes.NewReader(file), &onnx.LoadOptions{MaxMemory: 1 << 28})
+		}
+	})
+}
+
+// TestEBMDamaged: each prefix of a file is an error.
+func TestEBMDamaged(t *testing.T) {
+	c := tabledFiles(t, "interpret")[0].Cases[2]
+	for n := range len(c.JSON) {
+		if _, err := ebm.Read([]byte(c.JSON[:n])); err == nil {
+			t.Fatalf("%d of %d bytes are read", n, len(c.JSON))
+		}
+	}
+}

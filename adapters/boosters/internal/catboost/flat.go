@@ -1,0 +1,177 @@
+package catboost
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+var errDamaged = errors.New("the file is damaged or ends too early")
+
+// table is a table of FlatBuffers (https://flatbuffers.dev/internals/): each offset is checked against the bytes that
+// there are, and what a table lacks has its default. Offsets point forwards, so tables cannot form cycles. The first
+// fault is kept, after which everything is empty.
+type table struct {
+	buf    []byte
+	at     int
+	fields []byte // of the vtable: two bytes a field, 0 where the table lacks it
+	fault  *error
+}
+
+// rootTable is the table that a buffer begins with.
+func rootTable(buf []byte, fault *error) table {
+	t := table{buf: buf, fault: fault}
+	return t.tableAt(0)
+}
+
+// bytes are n of them from position at; nil, and a fault, where they are not all there.
+func (t table) bytes(at, n int) []byte {
+	if *t.fault != nil {
+		return nil
+	}
+	if at < 0 || n < 0 || at > len(t.buf) || n > len(t.buf)-at {
+		*t.fault = errDamaged
+		return nil
+	}
+	return t.buf[at : at+n]
+}
+
+func (t table) uint32(at int) int {
+	if b := t.bytes(at, 4); b != nil {
+		return int(binary.LittleEndian.Uint32(b))
+	}
+	return 0
+}
+
+// tableAt is the table to which the offset at that position points.
+func (t table) tableAt(position int) table {
+	at := position + t.uint32(position)
+	own := table{buf: t.buf, at: at, fault: t.fault}
+	b := t.bytes(at, 4)
+	if b == nil {
+		return own
+	}
+	vtable := at - int(int32(binary.LittleEndian.Uint32(b)))
+	size := t.bytes(vtable, 2)
+	if size == nil {
+		return own
+	}
+	n := int(binary.LittleEndian.Uint16(size))
+	if n < 4 {
+		*t.fault = errDamaged
+		return own
+	}
+	if b := t.bytes(vtable, n); b != nil {
+		own.fields = b[4 : 4+(n-4)&^1]
+	}
+	return own
+}
+
+// field is where field i is, 0 if the table lacks it.
+func (t table) field(i int) int {
+	if 2*i >= len(t.fields) {
+		return 0
+	}
+	if o := int(binary.LittleEndian.Uint16(t.fields[2*i:])); o != 0 {
+		return t.at + o
+	}
+	return 0
+}
+
+// scalar are the n bytes of field i, nil if the table lacks it.
+func (t table) scalar(i, n int) []byte {
+	if at := t.field(i); at != 0 {
+		return t.bytes(at, n)
+	}
+	return nil
+}
+
+func (t table) int32(i int, or int32) int32 {
+	if b := t.scalar(i, 4); b != nil {
+		return int32(binary.LittleEndian.Uint32(b))
+	}
+	return or
+}
+
+func (t table) uint8(i int, or uint8) uint8 {
+	if b := t.scalar(i, 1); b != nil {
+		return b[0]
+	}
+	return or
+}
+
+func (t table) float64(i int, or float64) float64 {
+	if b := t.scalar(i, 8); b != nil {
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+	return or
+}
+
+// vector are the bytes of the elements of field i, size each.
+func (t table) vector(i, size int) []byte {
+	b, _ := t.elements(i, size)
+	return b
+}
+
+// elements are those bytes, and where they are.
+func (t table) elements(i, size int) ([]byte, int) {
+	at := t.field(i)
+	if at == 0 {
+		return nil, 0
+	}
+	at += t.uint32(at)
+	n := t.uint32(at)
+	if n > len(t.buf)/size {
+		*t.fault = errDamaged
+		return nil, 0
+	}
+	return t.bytes(at+4, n*size), at + 4
+}
+
+func (t table) text(i int) string { return string(t.vector(i, 1)) }
+
+// table is the table of field i; the empty one if there is none.
+func (t table) table(i int) table {
+	if at := t.field(i); at != 0 {
+		return t.tableAt(at)
+	}
+	return table{buf: t.buf, fault: t.fault}
+}
+
+// count is how many tables, or texts, field i lists.
+func (t table) count(i int) int { return len(t.vector(i, 4)) / 4 }
+
+// each calls yield with each table that field i lists.
+func (t table) each(i int, yield func(table)) {
+	b, at := t.elements(i, 4)
+	for k := 0; k < len(b) && *t.fault == nil; k += 4 {
+		yield(t.tableAt(at + k))
+	}
+}
+
+func (t table) int32s(i int) []int32 {
+	b := t.vector(i, 4)
+	out := make([]int32, len(b)/4)
+	for k := range out {
+		out[k] = int32(binary.LittleEndian.Uint32(b[4*k:]))
+	}
+	return out
+}
+
+func (t table) float32s(i int) []float32 {
+	b := t.vector(i, 4)
+	out := make([]float32, len(b)/4)
+	for k := range out {
+		out[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:]))
+	}
+	return out
+}
+
+func (t table) float64s(i int) []float64 {
+	b := t.vector(i, 8)
+	out := make([]float64, len(b)/8)
+	for k := range out {
+		out[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
+	}
+	return out
+}

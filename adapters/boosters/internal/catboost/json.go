@@ -1,0 +1,248 @@
+package catboost
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+func isJSON(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	key, object := bytes.CutPrefix(head, []byte("{"))
+	key = bytes.TrimLeft(key, " \t\r\n")
+	for _, first := range []string{`"features_info"`, `"ctr_data"`, `"oblivious_trees"`, `"model_info"`} {
+		if object && bytes.HasPrefix(key, []byte(first)) {
+			return true
+		}
+	}
+	return false
+}
+
+type jsonSplit struct {
+	Type        string  `json:"split_type"`
+	Border      float32 `json:"border"`
+	Float       *int    `json:"float_feature_index"`
+	Categorical *int    `json:"cat_feature_index"`
+	Value       int64   `json:"value"`
+}
+
+type jsonNode struct {
+	Split       *jsonSplit `json:"split"`
+	Left, Right *jsonNode
+	Value       json.RawMessage `json:"value"`
+}
+
+type jsonFloat struct {
+	Index   int       `json:"feature_index"`
+	Flat    int       `json:"flat_feature_index"`
+	ID      string    `json:"feature_id"`
+	Borders []float32 `json:"borders"`
+	Missing string    `json:"nan_value_treatment"`
+}
+
+type jsonCategorical struct {
+	Index  int     `json:"feature_index"`
+	Flat   int     `json:"flat_feature_index"`
+	ID     string  `json:"feature_id"`
+	Values []int64 `json:"values"`
+}
+
+type jsonModel struct {
+	Features struct {
+		Floats      []jsonFloat       `json:"float_features"`
+		Categorical []jsonCategorical `json:"categorical_features"`
+		Text        []json.RawMessage `json:"text_features"`
+		Embedding   []json.RawMessage `json:"embedding_features"`
+		Counters    []json.RawMessage `json:"ctrs"`
+	} `json:"features_info"`
+	Oblivious []struct {
+		Leaves []float64   `json:"leaf_values"`
+		Splits []jsonSplit `json:"splits"`
+	} `json:"oblivious_trees"`
+	Trees        []*jsonNode        `json:"trees"`
+	ScaleAndBias [2]json.RawMessage `json:"scale_and_bias"`
+	Info         struct {
+		Version    string          `json:"catboost_version_info"`
+		Parameters json.RawMessage `json:"params"`
+		Classes    json.RawMessage `json:"class_params"`
+	} `json:"model_info"`
+}
+
+func readJSON(file []byte) (*Model, error) {
+	var j jsonModel
+	if err := json.Unmarshal(file, &j); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	m := &Model{Version: version(j.Info.Version)}
+	if err := refused(len(j.Features.Text), len(j.Features.Embedding), 0, len(j.Features.Counters)); err != nil {
+		return nil, err
+	}
+	if err := m.scaleAndBias(j.ScaleAndBias); err != nil {
+		return nil, err
+	}
+	if err := m.trained(quotedJSON(j.Info.Parameters), quotedJSON(j.Info.Classes)); err != nil {
+		return nil, err
+	}
+	r := jsonReader{m: m, floats: map[int]int{}, categorical: map[int]int{}}
+	if err := r.columns(&j); err != nil {
+		return nil, err
+	}
+	return m, r.trees(&j)
+}
+
+// quotedJSON is JSON that may be written as a text of it.
+func quotedJSON(raw json.RawMessage) []byte {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return []byte(s)
+	}
+	return raw
+}
+
+// scaleAndBias: earlier releases write one bias as a number.
+func (m *Model) scaleAndBias(raw [2]json.RawMessage) error {
+	if raw[0] == nil || raw[1] == nil {
+		return fmt.Errorf("scale_and_bias is missing: %w", errDamaged)
+	}
+	if err := json.Unmarshal(raw[0], &m.Scale); err != nil {
+		return fmt.Errorf("the scale: %w", err)
+	}
+	var err error
+	if m.Bias, err = numbers(raw[1]); err != nil {
+		return fmt.Errorf("the bias: %w", err)
+	}
+	if m.Dimension = len(m.Bias); m.Dimension < 1 || m.Dimension > maxDimension {
+		return fmt.Errorf("it has %d scores; 1 to %d are supported", m.Dimension, maxDimension)
+	}
+	return nil
+}
+
+// numbers are one, or a list.
+func numbers(raw json.RawMessage) ([]float64, error) {
+	var one float64
+	if json.Unmarshal(raw, &one) == nil {
+		return []float64{one}, nil
+	}
+	var all []float64
+	return all, json.Unmarshal(raw, &all)
+}
+
+// jsonReader knows the columns by the numbers that the file gives them.
+type jsonReader struct {
+	m                   *Model
+	floats, categorical map[int]int
+}
+
+func (r *jsonReader) columns(j *jsonModel) error {
+	for _, f := range j.Features.Floats {
+		own := Float{Name: f.ID, Flat: f.Flat, borders: f.Borders}
+		switch f.Missing {
+		case "", "AsIs":
+		case "AsFalse":
+			own.Missing = AsFalse
+		case "AsTrue":
+			own.Missing = AsTrue
+		default:
+			return fmt.Errorf("column %q treats missing numbers as %q, which is unknown", f.ID, f.Missing)
+		}
+		r.floats[f.Index] = len(r.m.Floats)
+		r.m.Floats = append(r.m.Floats, own)
+	}
+	for _, c := range j.Features.Categorical {
+		own := Categorical{Name: c.ID, Flat: c.Flat}
+		for _, v := range c.Values {
+			own.Values = append(own.Values, int32(v))
+		}
+		r.categorical[c.Index] = len(r.m.Categorical)
+		r.m.Categorical = append(r.m.Categorical, own)
+	}
+	return nil
+}
+
+func (r *jsonReader) split(s *jsonSplit) (Split, error) {
+	switch {
+	case s.Type == "FloatFeature" && s.Float != nil:
+		if c, ok := r.floats[*s.Float]; ok {
+			return Split{Column: c, Border: s.Border}, nil
+		}
+	case s.Type == "OneHotFeature" && s.Categorical != nil:
+		if c, ok := r.categorical[*s.Categorical]; ok {
+			return Split{Categorical: true, Column: c, Value: int32(s.Value)}, nil
+		}
+	case s.Type == "EstimatedFeature":
+		return Split{}, errors.New("splits of estimated features, which are of texts or embeddings, are not supported: give its predictions")
+	case s.Type == "OnlineCtr":
+		return Split{}, refused(0, 0, 0, 1)
+	case s.Type != "FloatFeature" && s.Type != "OneHotFeature":
+		return Split{}, fmt.Errorf("splits of the kind %.40q are not supported", s.Type)
+	}
+	return Split{}, fmt.Errorf("a split is of a column that the file does not list")
+}
+
+func (r *jsonReader) trees(j *jsonModel) error {
+	if j.Oblivious != nil && j.Trees != nil {
+		return fmt.Errorf("it has both oblivious_trees and trees: %w", errDamaged)
+	}
+	for i, t := range j.Oblivious {
+		own := make([]Split, len(t.Splits))
+		for k := range t.Splits {
+			var err error
+			if own[k], err = r.split(&t.Splits[k]); err != nil {
+				return fmt.Errorf("tree %d: %w", i, err)
+			}
+		}
+		tree, err := r.m.oblivious(own, t.Leaves)
+		if err != nil {
+			return fmt.Errorf("tree %d: %w", i, err)
+		}
+		r.m.Trees = append(r.m.Trees, tree)
+	}
+	for i, top := range j.Trees {
+		var t Tree
+		if _, err := r.node(&t, top); err != nil {
+			return fmt.Errorf("tree %d: %w", i, err)
+		}
+		r.m.Trees = append(r.m.Trees, t)
+	}
+	return nil
+}
+
+// node adds a node and what is below to t. JSON bounds the depth.
+func (r *jsonReader) node(t *Tree, n *jsonNode) (int32, error) {
+	if n == nil {
+		return 0, errDamaged
+	}
+	at := int32(len(t.Nodes))
+	t.Nodes = append(t.Nodes, Node{})
+	if n.Split == nil {
+		leaf, err := numbers(n.Value)
+		if err != nil || len(leaf) != r.m.Dimension {
+			return 0, fmt.Errorf("a leaf has not the %d numbers of a score", r.m.Dimension)
+		}
+		t.Nodes[at].Leaf = leaf
+		return at, nil
+	}
+	own, err := r.split(n.Split)
+	if err != nil {
+		return 0, err
+	}
+	no, err := r.node(t, n.Left)
+	if err != nil {
+		return 0, err
+	}
+	yes, err := r.node(t, n.Right)
+	t.Nodes[at] = Node{Split: own, No: no, Yes: yes}
+	return at, err
+}
+
+// version is the release in what CatBoost says of itself.
+func version(info string) string {
+	_, after, found := strings.Cut(info, "Branch: tags/v")
+	if !found {
+		return ""
+	}
+	v, _, _ := strings.Cut(after, "\n")
+	return v
+}

@@ -1,0 +1,202 @@
+// Package catboost reads the model files of CatBoost, binary (.cbm) and JSON, and refuses what it does not
+// know how to evaluate. A model is
+//
+//	s = scale * (sum over trees of the leaf that the row comes to) + bias,    a vector of Dimension numbers,
+//
+// where a tree asks binary questions of the row (Split). Formats: CatBoost's catboost/libs/model/flatbuffers/model.fbs
+// and catboost/libs/model/model_export/json_model_helpers.cpp.
+package catboost
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Model is what a file holds, checked: indexes are within bounds.
+type Model struct {
+	Version     string // of the library, "" if the file does not say
+	Floats      []Float
+	Categorical []Categorical
+	Trees       []Tree
+	Dimension   int
+	Scale       float64
+	Bias        []float64 // Dimension
+	Loss        string    // the loss that it was trained with, "" if the file does not say
+	Alpha       string    // of the loss MultiQuantile, by commas
+	Classes     []string  // in the order of the scores; nil: none, or the file does not say
+}
+
+// Float is a column of numbers, which enter as float32.
+type Float struct {
+	Name    string
+	Flat    int // position among the columns of both kinds
+	Missing Missing
+	borders []float32
+}
+
+// Missing is which answer a missing number gives to every question.
+type Missing uint8
+
+// AsIs: no missing number was seen in training; it answers as a number below all.
+const (
+	AsIs Missing = iota
+	AsFalse
+	AsTrue
+)
+
+// Categorical is a column of categories, by their Hash.
+type Categorical struct {
+	Name   string
+	Flat   int
+	Values []int32 // those that splits ask for
+}
+
+// Split is a question: of a Float whether it is above the border, of a Categorical whether it is the value.
+type Split struct {
+	Categorical bool
+	Column      int // of Floats or Categorical
+	Border      float32
+	Value       int32
+}
+
+// Tree is a decision tree, its nodes from the root on.
+type Tree struct {
+	Nodes []Node
+}
+
+// Node is a split with its children, or a leaf.
+type Node struct {
+	Split   Split
+	No, Yes int32     // later nodes
+	Leaf    []float64 // of a leaf: Dimension numbers; nil: a split
+}
+
+// bounds of what a file may ask for.
+const (
+	maxDepth     = 16 // of trees whose levels ask one question each
+	maxDimension = 1 << 16
+	maxNodes     = 1 << 28
+)
+
+// Is reports whether a file that begins with head is one of CatBoost: binary, or an object of JSON with the members that
+// CatBoost writes, of which features_info comes first.
+func Is(head []byte) bool { return isBinary(head) || isJSON(head) }
+
+// Read reads a file of either kind.
+func Read(file []byte) (*Model, error) {
+	var m *Model
+	var err error
+	if isBinary(file) {
+		m, err = readBinary(file)
+	} else {
+		m, err = readJSON(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, m.check()
+}
+
+func (m *Model) check() error {
+	if len(m.Bias) != m.Dimension {
+		return fmt.Errorf("there are %d biases for %d scores", len(m.Bias), m.Dimension)
+	}
+	numbers := append([]float64{m.Scale}, m.Bias...)
+	for _, v := range numbers {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errors.New("its scale and biases are not all finite")
+		}
+	}
+	seen := make([]bool, len(m.Floats)+len(m.Categorical))
+	for _, flat := range m.flats() {
+		if flat < 0 || flat >= len(seen) || seen[flat] {
+			return fmt.Errorf("column %d of %d is there twice, or none", flat, len(seen))
+		}
+		seen[flat] = true
+	}
+	return nil
+}
+
+// flats are the positions of all columns.
+func (m *Model) flats() (out []int) {
+	for _, f := range m.Floats {
+		out = append(out, f.Flat)
+	}
+	for _, c := range m.Categorical {
+		out = append(out, c.Flat)
+	}
+	return out
+}
+
+// oblivious is the tree whose level i asks splits[i]; the answer is bit i of the number of the leaf.
+func (m *Model) oblivious(splits []Split, leaves []float64) (Tree, error) {
+	depth := len(splits)
+	if depth > maxDepth || len(leaves) != m.Dimension<<depth {
+		return Tree{}, fmt.Errorf("it has %d levels and %d numbers in leaves of %d", depth, len(leaves), m.Dimension)
+	}
+	t := Tree{Nodes: make([]Node, 2<<depth-1)}
+	for i := range t.Nodes[:1<<depth-1] {
+		t.Nodes[i] = Node{No: int32(2*i + 1), Yes: int32(2*i + 2)}
+	}
+	for level := range depth { // the last level of the file is the root: its bit is the highest
+		for i := range 1 << level {
+			t.Nodes[1<<level-1+i].Split = splits[depth-1-level]
+		}
+	}
+	for i := range 1 << depth {
+		t.Nodes[1<<depth-1+i].Leaf = leaves[i*m.Dimension : (i+1)*m.Dimension]
+	}
+	return t, nil
+}
+
+// trained takes what the parameters of training say.
+func (m *Model) trained(parameters, classes []byte) error {
+	var p struct {
+		Loss struct {
+			Type   string          `json:"type"`
+			Params json.RawMessage `json:"params"`
+		} `json:"loss_function"`
+	}
+	if len(parameters) > 0 {
+		if err := json.Unmarshal(parameters, &p); err != nil {
+			return fmt.Errorf("its parameters of training: %w", err)
+		}
+	}
+	m.Loss = p.Loss.Type
+	var own struct {
+		Alpha string `json:"alpha"`
+	}
+	if len(p.Loss.Params) > 0 && json.Unmarshal(p.Loss.Params, &own) == nil {
+		m.Alpha = own.Alpha
+	}
+	var c struct {
+		Names  []any     `json:"class_names"`
+		Labels []float64 `json:"class_to_label"`
+	}
+	if len(classes) > 0 {
+		if err := json.Unmarshal(classes, &c); err != nil {
+			return fmt.Errorf("its classes: %w", err)
+		}
+	}
+	for _, n := range c.Names {
+		m.Classes = append(m.Classes, fmt.Sprint(n))
+	}
+	return nil
+}
+
+// refused names what a model has that is not read.
+func refused(texts, embeddings, estimated, counters int) error {
+	switch {
+	case texts > 0:
+		return fmt.Errorf("it has %d columns of text (text_features), which are not supported: give its predictions", texts)
+	case embeddings > 0:
+		return fmt.Errorf("it has %d columns of embeddings (embedding_features), which are not supported: give its predictions", embeddings)
+	case estimated > 0:
+		return fmt.Errorf("it has %d estimated features, which are not supported: give its predictions", estimated)
+	case counters > 0:
+		return fmt.Errorf("it has %d counters of categories (CTR), which are not supported: train it with one_hot_max_size at least as large as a column has categories, or give its predictions", counters)
+	}
+	return nil
+}
