@@ -76,7 +76,7 @@ func TestBadModels(t *testing.T) {
 	}
 	missing := badCase{args: "pho inspect TEMP/no.onnx", status: exitFailed, want: `model "TEMP/no.onnx": no such file or directory`}
 	t.Run("missing", missing.run)
-	directory := badCase{args: "pho inspect TEMP", status: exitFailed, want: `model "TEMP" is not a regular file: name an ONNX file`}
+	directory := badCase{args: "pho inspect TEMP", status: exitFailed, want: `model "TEMP" is not a regular file: name the file of a model`}
 	t.Run("directory", directory.run)
 }
 
