@@ -1,12 +1,15 @@
 package decompose_test
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -91,6 +94,36 @@ func TestSmoothedSplit(t *testing.T) {
 		between.SubVec(mat.NewVecDense(n, main[0]), mat.NewVecDense(n, main[1]))
 		if off := mat.Norm(&between, 2) / math.Sqrt(n); off > 0.01 { // the fits differ a little
 			t.Errorf("correlation %g: s(a) next to te and ti differs by %.3f", c.rho, off)
+		}
+	}
+}
+
+// TestSmoothedIsRead: standard errors of smoothed terms are the same of a result that was written and read, given
+// the rows and not; and two decompositions that are one differ by nothing, smoothed or not.
+func TestSmoothedIsRead(t *testing.T) {
+	tab := productTable(t, 300, 0)
+	m := responseAsNetwork(t, tab, "~ s(a) + s(b) + ti(a,b)", "y")
+	grid := all(t, tab, 20)
+	for _, bands := range []decompose.Bands{decompose.RobustBands, decompose.RowsBands} {
+		r := decomposed(t, m, tab, &decompose.Options{Bands: bands})
+		doc, moments := encode(t, r)
+		again, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), basis.Decode)
+		must(t, err)
+		for j := range 3 {
+			before, err := mustApplier(t, r, m).Effect(t.Context(), 0, j, grid)
+			must(t, err)
+			after, err := mustApplier(t, again, m).Effect(t.Context(), 0, j, grid)
+			must(t, err)
+			for i, v := range before.SE {
+				near(t, fmt.Sprintf("bands %q, term %d, standard error", bands, j), after.SE[i], v, 1e-12)
+			}
+		}
+		joint, err := decompose.NewJoint(t.Context(), mustApplier(t, r, m), mustApplier(t, again, m), [2]data.Source{tab, tab}, "")
+		must(t, err)
+		se, err := joint.SE(t.Context(), 0, 0, 0, grid)
+		must(t, err)
+		for _, v := range se {
+			near(t, "error of no difference", v, 0, 1e-6)
 		}
 	}
 }
