@@ -67,3 +67,17 @@ func (t *TensorTerm) Margins() (margins []*SmoothTerm, ok bool) {
 	}
 	return margins, true
 }
+
+// MarginDims are the dimensions of the marginal bases of a tensor product of one-column bases, which is not
+// multiplied by another column; nil: it is another.
+func (t *TensorTerm) MarginDims() []int {
+	margins, ok := t.Margins()
+	if column, _ := t.By(); !ok || column != "" {
+		return nil
+	}
+	dims := make([]int, len(margins))
+	for i, m := range margins {
+		dims[i] = m.Dim()
+	}
+	return dims
+}

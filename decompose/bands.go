@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/base/kernel"
@@ -116,6 +117,60 @@ func (d *Predictor) tellGiven() {
 		c := d.covariance()
 		d.Hierarchy.GivenRows = c != nil && c.splits == nil
 	}
+}
+
+// addSmoothing adds to the covariance of the splits what smoothing them may have taken away, delta delta' (influence.go), the
+// mean over the networks.
+func (d *Predictor) addSmoothing() error {
+	if d.robust.splits == nil {
+		return nil
+	}
+	split, err := d.split.get()
+	if err != nil || !split.h.Smooths() {
+		return err
+	}
+	networks, own := d.networks(), d.robust.splits.own
+	for _, network := range networks {
+		delta := split.h.Smoothing(network.after())
+		own.SymRankOne(own, 1/float64(len(networks)), mat.NewVecDense(len(delta), delta))
+	}
+	return nil
+}
+
+// after are the raw coefficients of all terms, one after the other, before hierarchical ones are split.
+func (d *Predictor) after() (after []float64) {
+	for i := range d.Terms {
+		lo := len(after)
+		after = append(after, d.Terms[i].Alpha...)
+		if beta := d.Terms[i].Beta; beta != nil {
+			floats.Add(after[lo:], beta)
+		}
+	}
+	return after
+}
+
+// tellChance says what terms with smoothed splits would share with their margins by chance: the mean variance over the
+// rows of what regressions give to these.
+func (d *Predictor) tellChance() error {
+	if d.Hierarchy == nil || d.robust.splits == nil {
+		return nil
+	}
+	split, err := d.split.get()
+	if err != nil {
+		return err
+	}
+	lo := 0
+	for _, j := range split.order {
+		hi := lo + len(split.h.MarginColumns(j))
+		i := slices.IndexFunc(d.Hierarchy.Smoothed, func(m Smoothed) bool { return m.Term == d.Terms[j].Name })
+		if i >= 0 {
+			if share := split.h.Given(j, d.robust.splits.own.SliceSym(lo, hi)) / d.Terms[j].After.Variance; share > 0 { // not NaN
+				d.Hierarchy.Smoothed[i].Chance = min(1, share)
+			}
+		}
+		lo = hi
+	}
+	return nil
 }
 
 // finiteSym tells whether all entries are finite.

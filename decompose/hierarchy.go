@@ -17,7 +17,7 @@ type Terms string
 const (
 	// Hierarchical (the default): a term is orthogonal, over the training rows and in their
 	// weights, to all that terms of some of its features span, its margins (hierarchical
-	// orthogonality; Hooker 2007); of several terms of the same features, to the one of most
+	// orthogonality; Hooker 2007), but for Smoothed ones, which are so as far as the rows tell; of several terms of the same features, to the one of most
 	// columns that no network learned. A factor's effects and interactions are then those of the
 	// weighted functional analysis of variance, whatever its levels are called. Terms
 	// without margins stay as they are fitted. A smooth with a by column gives its
@@ -46,11 +46,25 @@ type Hierarchy struct {
 	// a margin, as te(x,z) and te(x,v) do, the earlier has it (see Fitted), so that the
 	// terms hang on the order of the formula: ti() does not.
 	Open [][]string `json:"open,omitempty"`
+	// Smoothed are the interactions whose split from their margins is not left to the regression over the rows alone.
+	Smoothed []Smoothed `json:"smoothed,omitempty"`
 	// Cells are the interactions of factors.
 	Cells []Cells `json:"cells,omitempty"`
 	// GivenRows: standard errors take the split between terms and margins as known, and so are about
 	// the split as these rows have it: those of the projection and of RowsBands.
 	GivenRows bool `json:"given_rows,omitempty"`
+}
+
+// Smoothed says of an interaction of two features how its split is smoothed: its margins get its means over one feature
+// as if the features were independent, and of what a regression on them finds besides the share Kept, 0 where the
+// rows do not show that the features depend on each other.
+type Smoothed struct {
+	Term string  `json:"term"`
+	Kept float64 `json:"kept"`
+	// Shared is the share of the term's variance over the rows that functions of its margins reproduce, and Chance about what
+	// they would if they had nothing in common: the sampling variance of the regression on them. 0: there are no robust bands.
+	Shared float64 `json:"shared"`
+	Chance float64 `json:"chance,omitempty"`
 }
 
 // Cells says how many of the possible combinations of an interaction's levels occurred.
@@ -217,6 +231,11 @@ func (s *solver) facts() error {
 		}
 	}
 	for j, t := range s.d.terms() {
+		if kept, ok := s.hierarchy.Smoothed(j); ok {
+			out.Smoothed = append(out.Smoothed, Smoothed{
+				Term: t.Name(), Kept: kept, Shared: s.hierarchy.Shared(s.splits.after, j),
+			})
+		}
 		if observed, possible := cells(t); observed > 0 && len(s.nesting.Margins[j]) > 0 {
 			out.Cells = append(out.Cells, Cells{t.Name(), observed, possible})
 		}
@@ -329,7 +348,8 @@ type splitting struct {
 	make func() (*projection.Hierarchy, error)
 	once sync.Once
 	h    *projection.Hierarchy
-	m    *projection.Split // the linear map
+	m    *projection.Split // the linear map of the regressions on margins
+	own  *projection.Split // that of the terms: m, but for smoothing
 	// order are the terms that give something away, of the most variables first, and given what
 	// becomes of it.
 	order []int
@@ -342,7 +362,10 @@ func (s *splitting) get() (*splitting, error) {
 		if s.h, s.err = s.make(); s.err != nil {
 			return
 		}
-		s.m, s.order = s.h.Map(), s.h.Order()
+		s.m, s.order = s.h.RegressionMap(), s.h.Order()
+		if s.own = s.m; s.h.Smooths() {
+			s.own = s.h.Map()
+		}
 		for _, j := range s.order {
 			s.given = append(s.given, s.h.Giving(j))
 		}

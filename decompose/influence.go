@@ -34,10 +34,21 @@ import (
 // split and K_j what a change of g_j does (Predictor.spread). Clusters take sums of w_i r_i x_i and w_i e_ij m_ij.
 //
 // Unpenalised, with margins in the span of X, it is the sandwich of the regression on the margins alone.
+//
+// Where the split is smoothed (projection.Hierarchy), all of this is about the regression, e_ij too. The smoothed curve is
+// the regression's less delta(x), what smoothing has taken, and its variance is
+//
+//	se(x)^2 = V(x) + delta(x)^2,
+//
+// as if the regression were right and delta the bias. Then the curve is about as likely to be held as the regression's, whatever
+// decides how much is smoothed: a band of half width z se(x) misses the truth only if that of half width sqrt(z^2-1) V(x)^1/2
+// about the regression misses it on delta's side, for z sqrt(V + delta^2) >= |delta| + sqrt(z^2-1) V^1/2. Where features are
+// independent it is too wide; none that is narrower holds where they hardly depend on each other (Low 1997).
 
 // splitOf is the split of one term from its margins.
 type splitOf struct {
 	term     int
+	smoothed bool
 	at       []int             // columns of the margins
 	inverse  *mat.SymDense     // A_j^-1
 	leverage *design.Quadratic // m'A_j^-1 m
@@ -65,6 +76,7 @@ func (s *sandwichOf) planSplits(d *Predictor) error {
 	copies := s.frame.Copies()
 	for n, j := range split.order {
 		of := splitOf{term: j, at: h.MarginColumns(j), inverse: h.Inverse(j)}
+		_, of.smoothed = h.Smoothed(j)
 		of.inverse.ScaleSym(1/s.sumW, of.inverse)
 		var dims []int
 		var left []float64
@@ -115,14 +127,41 @@ func (s *sandwichOf) planSplits(d *Predictor) error {
 		}
 		s.splits, s.variances = append(s.splits, of), append(s.variances, d.Terms[j].After.Variance)
 	}
-	for m := range d.Members {
-		network, pieces := d.network(m), [][]piece{}
+	for _, network := range d.networks() {
+		var pieces [][]piece
 		for _, j := range split.order {
-			pieces = append(pieces, network.pieces([]int{j}))
+			if s.splits[len(pieces)].smoothed {
+				pieces = append(pieces, network.regressed(h, j, d.mean))
+			} else {
+				pieces = append(pieces, network.pieces([]int{j}))
+			}
 		}
 		s.pieces = append(s.pieces, pieces)
 	}
 	return nil
+}
+
+// smooths tells whether the split of a term is smoothed, and what is kept of the regression then.
+func (h *Hierarchy) smooths(term string) (kept float64, ok bool) {
+	i := slices.IndexFunc(h.Smoothed, func(m Smoothed) bool { return m.Term == term })
+	if i < 0 {
+		return 1, false
+	}
+	return h.Smoothed[i].Kept, true
+}
+
+// regressed are the pieces of term j as the regression on its margins leaves it, without smoothing: the e_ij above.
+func (d *Predictor) regressed(h *projection.Hierarchy, j int, mean []float64) (pieces []piece) {
+	coef := h.Coefficients(h.Regression(d.after()), j)
+	lo := 0
+	for i := range d.Terms {
+		hi := lo + len(d.Terms[i].Alpha)
+		if own := coef[lo:hi]; anyNonZero(own) {
+			pieces = append(pieces, piece{term: i, before: make([]float64, hi-lo), moved: own, centre: floats.Dot(own, mean[lo:hi])})
+		}
+		lo = hi
+	}
+	return pieces
 }
 
 // formOf is the quadratic form (x - c)'Q(x - c) whose matrix has the rows at, others being 0.
@@ -329,14 +368,15 @@ func (d *Predictor) placed(l *mat.Dense, h *projection.Hierarchy, split *project
 	}
 }
 
-// maps are L and K: the sum of terms, in the columns at of their pieces, by coefficients and by what is given to margins.
-func (d *Predictor) maps(split *splitting, terms, at []int) (l, k *mat.Dense) {
+// maps are L and K: the sum of terms, in the columns at of their pieces, by coefficients, with a linear map of
+// the split, and by what is given to margins.
+func (d *Predictor) maps(split *splitting, of *projection.Split, terms, at []int) (l, k *mat.Dense) {
 	place := make(map[int]int, len(at))
 	for i, a := range at {
 		place[a] = i
 	}
 	l = mat.NewDense(len(at), len(d.mean), nil)
-	d.placed(l, split.h, split.m, terms, place)
+	d.placed(l, split.h, of, terms, place)
 	columns := len(split.columns())
 	if columns == 0 {
 		return l, nil
@@ -359,7 +399,11 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 		return err
 	}
 	n, q := len(at), len(d.mean)
-	l, k := d.maps(split, terms, at)
+	of := split.m
+	if c.splits == nil {
+		of = split.own
+	}
+	l, k := d.maps(split, of, terms, at)
 	whole := congruentTo(l, c.cov)
 	u.intercept = make([]float64, n)
 	mat.NewVecDense(n, u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
@@ -412,9 +456,15 @@ func (s *splitter) residuals(parts *Parts, i, n int, out *Outputs, x []design.Co
 		}
 		if s.result.Networks == nil {
 			copy(s.spread[k][0], parts.Predictors[k].Unstructured[i:i+n])
-			for j := range of.splits {
+			for j, split := range of.splits {
+				if split.smoothed {
+					if err := s.sum(s.spread[k][1+j], of.pieces[0][j], k, x); err != nil {
+						return nil, err
+					}
+					continue
+				}
 				for r := range n {
-					s.spread[k][1+j][r] = parts.Predictors[k].Terms.At(i+r, of.splits[j].term)
+					s.spread[k][1+j][r] = parts.Predictors[k].Terms.At(i+r, split.term)
 				}
 			}
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Joint is what standard errors of differences of two decompositions A and B of the same rows
@@ -20,7 +21,8 @@ import (
 // difference of two curves by the difference of these. Its standard error is the root of
 // the sum of squares over the rows (a sandwich; White 1980), times sqrt(n/(n - edf)) for the
 // larger edf. It takes both networks as given and smoothing bias as common to both. What hierarchical
-// terms give to margins is moved by w_i e_i m_i in the same way (influence.go).
+// terms give to margins is moved by w_i e_i m_i in the same way (influence.go), and what smoothed splits may have taken
+// from the difference is added, squared.
 type Joint struct {
 	sides [2]*Applier
 	sums  []*mat.SymDense // of each predictor: sum_i u_i u_i', u = (-u_A, u_B) and u_A = w (r x, e_1 m_1, ...)
@@ -163,8 +165,12 @@ func (s *splitter) influences(ctx context.Context, b *data.Batch, w, eta []float
 		if err != nil {
 			return nil, err
 		}
+		var e *mat.Dense
 		if len(columns) > 0 {
 			u = beside(u, mat.NewDense(n, len(columns), nil))
+			if e, err = s.regressed(k, part.Terms.Slice(0, n, 0, len(d.Terms)), x); err != nil {
+				return nil, err
+			}
 		}
 		for i := range n {
 			v := weight(w, i)
@@ -173,7 +179,7 @@ func (s *splitter) influences(ctx context.Context, b *data.Batch, w, eta []float
 				u.Set(i, c, u.At(i, c)-d.mean[c])
 			}
 			for c, a := range columns {
-				u.Set(i, len(d.mean)+c, v*part.Terms.At(i, terms[c])*u.At(i, a))
+				u.Set(i, len(d.mean)+c, v*e.At(i, terms[c])*u.At(i, a))
 			}
 			for c := range d.mean {
 				u.Set(i, c, v*part.Unstructured[i]*u.At(i, c))
@@ -182,6 +188,26 @@ func (s *splitter) influences(ctx context.Context, b *data.Batch, w, eta []float
 		all = append(all, u)
 	}
 	return all, nil
+}
+
+// regressed are the values of predictor k's terms, of smoothed splits as regressions would leave them: e_ij.
+func (s *splitter) regressed(k int, terms mat.Matrix, x []design.Columns) (*mat.Dense, error) {
+	d, e := &s.result.Predictors[k], mat.DenseCopyOf(terms)
+	split, err := d.split.get()
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, e.RawMatrix().Rows)
+	for _, j := range split.order {
+		if _, smoothed := split.h.Smoothed(j); !smoothed {
+			continue
+		}
+		if err := s.sum(values, d.regressed(split.h, j, d.mean), k, x); err != nil {
+			return nil, err
+		}
+		e.SetCol(j, values)
+	}
+	return e, nil
 }
 
 // sameRows tells whether the rows are those that both results are of.
@@ -212,7 +238,8 @@ func (r *sameRows) check(j *Joint) error {
 func (j *Joint) SE(ctx context.Context, k, termA, termB int, grid *data.Batch) ([]float64, error) {
 	n := grid.Rows()
 	se := make([]float64, n)
-	var v *mat.Dense // n x (columns of A and of B): what a row's u is multiplied by
+	var v *mat.Dense       // n x (columns of A and of B): what a row's u is multiplied by
+	var delta mat.VecDense // what smoothing the splits may have taken from B's curve, less that from A's
 	for s, term := range []int{termA, termB} {
 		d := &j.sides[s].result.Predictors[k]
 		if !d.identified([]int{term}) {
@@ -221,23 +248,30 @@ func (j *Joint) SE(ctx context.Context, k, termA, termB int, grid *data.Batch) (
 			}
 			return se, nil
 		}
-		part, err := j.sides[s].sensitivity(ctx, k, term, grid)
+		part, smoothing, err := j.sides[s].sensitivity(ctx, k, term, grid)
 		if err != nil {
 			return nil, err
+		}
+		if s == 0 {
+			smoothing.ScaleVec(-1, smoothing)
+			delta.CloneFromVec(smoothing)
+		} else {
+			delta.AddVec(&delta, smoothing)
 		}
 		v = beside(v, part)
 	}
 	var spread mat.Dense
 	spread.Mul(v, j.sums[k])
 	for i := range n {
-		se[i] = math.Sqrt(math.Max(mat.Dot(v.RowView(i), spread.RowView(i)), 0) * j.edf[k])
+		variance := math.Max(mat.Dot(v.RowView(i), spread.RowView(i)), 0) * j.edf[k]
+		se[i] = math.Sqrt(variance + delta.AtVec(i)*delta.AtVec(i))
 	}
 	return se, nil
 }
 
 // sensitivity is how a term's curve at the rows of a grid moves with u: x'V, x being the centred columns of its pieces
-// and V their coefficients' (X'WX + S)^-1, and what the splits do.
-func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch) (*mat.Dense, error) {
+// and V their coefficients' (X'WX + S)^-1, and what the splits do; and what smoothing these may have taken away.
+func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch) (*mat.Dense, *mat.VecDense, error) {
 	d := &a.result.Predictors[k]
 	n, q := grid.Rows(), len(d.mean)
 	columns, _ := a.columnsOf(ctx, d, grid.Slice(0, n)) // a grid has levels that the terms know
@@ -246,7 +280,7 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 	for _, p := range d.pieces([]int{term}) {
 		own, err := columns(p.term)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		lo := d.first(p.term)
 		for c := range d.Terms[p.term].Alpha {
@@ -257,7 +291,7 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 		}
 		x = beside(x, own)
 	}
-	v, given := mat.NewDense(len(at), q, nil), (*mat.Dense)(nil)
+	v, given, smoothing := mat.NewDense(len(at), q, nil), (*mat.Dense)(nil), mat.NewVecDense(n, nil)
 	if d.split == nil {
 		for i, c := range at {
 			v.Set(i, c, 1)
@@ -265,9 +299,11 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 	} else {
 		split, err := d.split.get()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if v, given = d.maps(split, []int{term}, at); given != nil {
+		if v, given = d.maps(split, split.m, []int{term}, at); given != nil {
+			delta := split.h.Smoothing(d.after())
+			smoothing.MulVec(linalg.Times(x, given), mat.NewVecDense(len(delta), delta))
 			lo := 0
 			for _, j := range split.order {
 				inverse := split.h.Inverse(j)
@@ -290,7 +326,7 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 		moved = beside(moved, given)
 	}
 	out.Mul(x, moved)
-	return out, nil
+	return out, smoothing, nil
 }
 
 // MeansOf are the weighted means of the terms over rows, by predictor, and how many rows have

@@ -160,6 +160,10 @@ func (l labelling) hierarchy(d *Predictor) {
 	for i := range h.Cells {
 		h.Cells[i].Term = l.term(h.Cells[i].Term)
 	}
+	h.Smoothed = slices.Clone(h.Smoothed)
+	for i := range h.Smoothed {
+		h.Smoothed[i].Term = l.term(h.Smoothed[i].Term)
+	}
 	d.Hierarchy = &h
 }
 

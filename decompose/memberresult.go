@@ -286,6 +286,17 @@ func (d *Predictor) network(i int) *Predictor {
 	return out
 }
 
+// networks are all of them with their own results, or d itself where there is one.
+func (d *Predictor) networks() (all []*Predictor) {
+	if len(d.Members) == 0 {
+		return []*Predictor{d}
+	}
+	for i := range d.Members {
+		all = append(all, d.network(i))
+	}
+	return all
+}
+
 // placed is v from place at on among n numbers, zeros elsewhere.
 func placed(v []float64, at, n int) []float64 {
 	out := make([]float64, n)

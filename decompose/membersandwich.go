@@ -37,17 +37,10 @@ func (s *splitter) residualsOf(k int, of *sandwichOf, n int, out *Outputs, x []d
 			continue
 		}
 		copy(s.spread[k][m*each], left)
-		for j, split := range of.splits {
+		for j := range of.splits {
 			to := s.spread[k][m*each+1+j]
-			clear(to)
-			for _, p := range of.pieces[m][j] {
-				coef := make([]float64, len(p.moved))
-				floats.AddTo(coef, p.before, p.moved)
-				if err := s.multiply(values, x[s.at[k][p.term]], coef); err != nil {
-					return fmt.Errorf("decompose: term %q: %w", d.Terms[split.term].Name, err)
-				}
-				floats.AddConst(-p.centre, values)
-				floats.Add(to, values)
+			if err := s.sum(to, of.pieces[m][j], k, x); err != nil {
+				return err
 			}
 		}
 	}
@@ -55,6 +48,22 @@ func (s *splitter) residualsOf(k int, of *sandwichOf, n int, out *Outputs, x []d
 		for i, v := range squares {
 			squares[i] = math.Sqrt(v)
 		}
+	}
+	return nil
+}
+
+// sum sets dst to the values of pieces of predictor k's terms in the rows of x.
+func (s *splitter) sum(dst []float64, pieces []piece, k int, x []design.Columns) error {
+	clear(dst)
+	values := make([]float64, len(dst))
+	for _, p := range pieces {
+		coef := make([]float64, len(p.moved))
+		floats.AddTo(coef, p.before, p.moved)
+		if err := s.multiply(values, x[s.at[k][p.term]], coef); err != nil {
+			return fmt.Errorf("decompose: term %q: %w", s.result.Predictors[k].Terms[p.term].Name, err)
+		}
+		floats.AddConst(-p.centre, values)
+		floats.Add(dst, values)
 	}
 	return nil
 }

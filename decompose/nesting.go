@@ -11,12 +11,16 @@ import (
 func nesting(terms []Term) projection.Nesting {
 	n := projection.Nesting{
 		Margins: make([][]int, len(terms)), Size: make([]int, len(terms)), Effect: make([]int, len(terms)),
+		Product: make([][]int, len(terms)),
 	}
 	features, by := make([][]string, len(terms)), make([]string, len(terms))
 	effects := map[string]int{}
 	for j, t := range terms {
 		var level string
 		features[j], by[j], level = variablesOf(t)
+		if p, ok := t.(interface{ MarginDims() []int }); ok && len(features[j]) == 2 && len(p.MarginDims()) == 2 {
+			n.Product[j] = p.MarginDims()
+		}
 		n.Size[j] = len(features[j])
 		key := by[j] + "\x00" + level
 		for _, f := range features[j] {

@@ -149,7 +149,18 @@ func (r *Result) splitting(k int) *splitting {
 		if !slices.Equal(view.Starts, starts) {
 			return nil, fmt.Errorf("decompose: predictor %q: the moments are of other terms: their columns begin at %v, the terms' at %v", d.Name, view.Starts, starts)
 		}
-		return projection.NewHierarchy(view.XX, view.Mean, view.SumW, view.Starts, nesting(terms), d.RankTolerance)
+		h, err := projection.NewHierarchy(view.XX, view.Mean, view.SumW, view.Starts, nesting(terms), d.RankTolerance)
+		if err != nil || d.Hierarchy == nil {
+			return h, err
+		}
+		for j := range d.Terms {
+			if kept, ok := d.Hierarchy.smooths(d.Terms[j].Name); ok {
+				if err := h.Shrink(j, kept); err != nil {
+					return nil, fmt.Errorf("decompose: predictor %q: term %q: %w", d.Name, d.Terms[j].Name, err)
+				}
+			}
+		}
+		return h, nil
 	}}
 }
 

@@ -83,7 +83,7 @@ const (
 func (r Rule) words() string {
 	switch r {
 	case ByHierarchy:
-		return "is hierarchical: an interaction is orthogonal to its margins over these rows"
+		return "is hierarchical: an interaction is orthogonal to its margins as far as these rows tell"
 	case ByOwnBases:
 		return "is hierarchical as far as the model's bases go, else the model's own"
 	case ByNetwork:

@@ -189,6 +189,12 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		}
 		d.robust = robust
 		d.tellGiven()
+		if err := d.tellChance(); err != nil {
+			return err
+		}
+		if err := d.addSmoothing(); err != nil {
+			return err
+		}
 	}
 	r.judge() // by these standard errors
 	return nil

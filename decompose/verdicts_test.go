@@ -211,7 +211,7 @@ func hierarchical() []*problem {
 			fallthrough
 		case "two factors and their combinations", "a factor within another", "product of a factor and a number", "product of numbers",
 			"curves by level", "interaction without margins", "surface beside a curve", "curves that are random effects":
-			why = "is hierarchical: an interaction is orthogonal to its margins over these rows"
+			why = "is hierarchical: an interaction is orthogonal to its margins as far as these rows tell"
 		case "curve and curves by number": // a number has no margins: units move the terms
 			why, p.still = "depends on where", false
 		case "surfaces with a column in common": // neither is the other's margin: the order moves them

@@ -9,7 +9,7 @@ import (
 )
 
 // Hierarchical is what hierarchical terms are.
-const Hierarchical = "Interactions are hierarchical: over these rows each is orthogonal to all functions of the terms of some of its features, and these hold the rest."
+const Hierarchical = "Interactions are hierarchical: as far as these rows tell, each is orthogonal to all functions of the terms of some of its features, and these hold the rest."
 
 // Hierarchy says in sentences what hierarchical terms are, and how far the rows
 // determine them.
@@ -37,6 +37,7 @@ func Hierarchy(d *decompose.Predictor) string {
 		}
 		s += fmt.Sprintf(" They are not the only such terms (rank %d of %d): functions of the rows are shared by %s. Main effects that this leaves open are those that vary least; of pairs that share a margin, as te(x,z) and te(x,v), the earlier in the formula has it, unless they are written as ti().", h.Rank, h.Of, strings.Join(open, "; and by "))
 	}
+	s += smoothed(h.Smoothed)
 	for _, c := range h.Cells {
 		if c.Observed < c.Possible {
 			s += fmt.Sprintf(" Of %s, %d of %d combinations of levels occurred; the others have no interaction.", clip(c.Term, 60), c.Observed, c.Possible)
@@ -51,4 +52,25 @@ func Hierarchy(d *decompose.Predictor) string {
 // curveBy tells whether a term is s(x):g1, a smooth by the level of a factor or by a number.
 func curveBy(t decompose.TermResult) bool {
 	return t.Kind != decompose.Factor && strings.Contains(t.Name, "):")
+}
+
+// smoothed says which splits are smoothed, and the most that is shared.
+func smoothed(of []decompose.Smoothed) string {
+	if len(of) == 0 {
+		return ""
+	}
+	var names []string
+	most := of[0]
+	for _, m := range of {
+		names = append(names, clip(m.Term, 60))
+		if m.Shared > most.Shared {
+			most = m
+		}
+	}
+	var chance string
+	if most.Chance > 0 {
+		chance = fmt.Sprintf(" (about %s %% by chance)", num(100*most.Chance))
+	}
+	return fmt.Sprintf(" How dependent the features of %s are is uncertain, so that their split from main effects is smoothed towards that of independent features: over these rows main effects still reproduce up to %s %% of a term's variance%s.",
+		list(names, 8), num(100*most.Shared), chance)
 }

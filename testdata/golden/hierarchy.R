@@ -98,10 +98,12 @@ add <- function(name, ours, n, margins, sp = NULL, mgcv = ours, weights = NULL, 
 X <- list
 add("te", "y ~ s(x, bs = \"cr\") + s(z, bs = \"cr\") + te(x, z)", 2000,
     list("s(x)" = NULL, "s(z)" = NULL, "te(x,z)" = c("s(x)", "s(z)")), sp = c(0.5, 0.2, 0.01, 0.02),
-    sps = list("s(x)" = 0.5, "s(z)" = 0.2, "te(x,z)" = c(0.01, 0.02)))
+    sps = list("s(x)" = 0.5, "s(z)" = 0.2, "te(x,z)" = c(0.01, 0.02)),
+    subset = quote((x > median(x)) == (z > median(z)) | seq_along(x) %% 2 == 0)) # of independent columns the package smooths the split
 add("ti", "y ~ s(x, bs = \"cr\") + s(z, bs = \"cr\") + ti(x, z, k = c(5, 4))", 200,
-    list("s(x)" = NULL, "s(z)" = NULL, "ti(x,z)" = c("s(x)", "s(z)")), sp = c(0.5, 0.2, 0.1, 0.2),
-    sps = list("s(x)" = 0.5, "s(z)" = 0.2, "ti(x,z)" = c(0.1, 0.2)))
+    list("s(x)" = NULL, "s(z)" = NULL, "ti(x,z)" = c("s(x)", "s(z)")), weights = "w", sp = c(0.5, 0.2, 0.1, 0.2),
+    sps = list("s(x)" = 0.5, "s(z)" = 0.2, "ti(x,z)" = c(0.1, 0.2)),
+    subset = quote((x > median(x)) == (z > median(z))))
 add("factors", "y ~ g + h + g:h", 2000, list(g = NULL, h = NULL, "g:h" = c("g", "h")), weights = "w")
 add("empty", "y ~ g + u + g:u", 200, list(g = NULL, u = NULL, "g:u" = c("g", "u")), weights = "w")
 add("disconnected", "y ~ g + h + g:h", 2000, list(g = NULL, h = NULL, "g:h" = c("g", "h")), weights = "w",

@@ -18,7 +18,8 @@ import (
 //
 //	f_j = X_j b_j - M_j c_j,   c_j = (M_j'W M_j)^+ M_j'W X_j b_j,
 //
-// all centred, and a margin gets what it is given, from blocks of the most variables down.
+// or, where the rows do not show that the variables of a product depend on each other, nearer to what they would be if
+// they did not (see smoothed); all centred, and a margin gets what it is given, from blocks of the most variables down.
 // So the sum of the terms is X b on any row, whatever the rows were that decided the c_j.
 //
 // Where this leaves the split open the terms vary least, as in Settle: margins that span
@@ -33,8 +34,11 @@ type Hierarchy struct {
 	effects int
 	spaces  []*space // of the margins, by block; blocks of equal margins share one
 	onto    []*mat.Dense
-	open    *Split   // directions that the split leaves open, one a column; nil: none
-	shares  []*space // of single blocks, for Share
+	smooth  []*mat.Dense // by block, what Split takes in place of onto; nil: onto itself
+	kept    []float64    // by block, a of smooth
+	product [][]int      // see Nesting
+	open    *Split       // directions that the split leaves open, one a column; nil: none
+	shares  []*space     // of single blocks, for Share
 }
 
 // Nesting says which blocks are margins of which.
@@ -42,6 +46,9 @@ type Nesting struct {
 	Margins [][]int // of each block
 	Size    []int   // of each block: more than that of its margins
 	Effect  []int   // of each block, from 0: blocks of one effect are functions of the same variables
+	// Product has, of each block that is a product of two bases of one variable each, the first basis slowest and
+	// both with columns that sum to 1, the dimensions of the two; nil: it is no such block.
+	Product [][]int
 }
 
 // Any tells whether a block has margins.
@@ -60,8 +67,9 @@ type space struct {
 // means, and where blocks start; tolerance decides the ranks of margins.
 func NewHierarchy(xx *mat.SymDense, mean []float64, sumW float64, start []int, n Nesting, tolerance float64) (*Hierarchy, error) {
 	h := &Hierarchy{
-		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect,
+		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect, product: n.Product,
 		spaces: make([]*space, len(n.Margins)), onto: make([]*mat.Dense, len(n.Margins)),
+		smooth: make([]*mat.Dense, len(n.Margins)), kept: make([]float64, len(n.Margins)),
 		shares: make([]*space, len(n.Margins)),
 	}
 	floats.Scale(1/sumW, h.gram.RawMatrix().Data)
@@ -196,34 +204,71 @@ type Split struct {
 }
 
 // Split splits X b.
-func (h *Hierarchy) Split(b []float64) *Split {
-	s := h.purify(mat.NewDense(len(b), 1, slices.Clone(b)), nil)
+func (h *Hierarchy) Split(b []float64) *Split { return h.splitBy(h.taken, b) }
+
+// taken is what block j gives to its margins, smoothed or not.
+func (h *Hierarchy) taken(j int) *mat.Dense {
+	if h.smooth[j] != nil {
+		return h.smooth[j]
+	}
+	return h.onto[j]
+}
+
+func (h *Hierarchy) regression(j int) *mat.Dense { return h.onto[j] }
+
+func (h *Hierarchy) splitBy(onto func(j int) *mat.Dense, b []float64) *Split {
+	s := h.purifyBy(onto, mat.NewDense(len(b), 1, slices.Clone(b)), nil)
 	if h.open != nil {
 		h.settle(s)
 	}
 	return s
 }
 
-// Map splits all q columns: the linear map from raw coefficients to those of the terms,
+// Regression splits X b by the regressions on the margins, none of them smoothed.
+func (h *Hierarchy) Regression(b []float64) *Split { return h.splitBy(h.regression, b) }
+
+// Smoothing is what blocks would give to their margins besides if the split of X b were not smoothed, by block in Order
+// and column of its margins.
+func (h *Hierarchy) Smoothing(b []float64) (off []float64) {
+	regression, smoothed := h.Regression(b), h.Split(b)
+	for _, j := range h.Order() {
+		for i := range h.spaces[j].at {
+			off = append(off, regression.Given[j].At(i, 0)-smoothed.Given[j].At(i, 0))
+		}
+	}
+	return off
+}
+
+// RegressionMap splits all q columns by the regressions: the linear map from raw coefficients to those of the terms,
 // but for the choice that Split makes where it is open.
-func (h *Hierarchy) Map() *Split {
+func (h *Hierarchy) RegressionMap() *Split { return h.mapBy(h.regression) }
+
+// Map is RegressionMap with the smoothing of Split.
+func (h *Hierarchy) Map() *Split { return h.mapBy(h.taken) }
+
+func (h *Hierarchy) mapBy(onto func(j int) *mat.Dense) *Split {
 	q := h.start[len(h.start)-1]
 	one := mat.NewDense(q, q, nil)
 	for i := range q {
 		one.Set(i, i, 1)
 	}
-	return h.purify(one, nil)
+	return h.purifyBy(onto, one, nil)
 }
 
 // purify gives margins what is theirs; own is overwritten. given, if there is any, is
 // what blocks have given away already.
 func (h *Hierarchy) purify(own *mat.Dense, given []*mat.Dense) *Split {
+	return h.purifyBy(h.regression, own, given)
+}
+
+// purifyBy is purify with the coefficients that onto gives block j's margins.
+func (h *Hierarchy) purifyBy(onto func(j int) *mat.Dense, own *mat.Dense, given []*mat.Dense) *Split {
 	_, r := own.Dims()
 	s := &Split{Own: own, Given: make([]*mat.Dense, len(h.margins))}
 	copy(s.Given, given)
 	for _, j := range h.order {
 		var c mat.Dense
-		c.Mul(h.onto[j], own.Slice(h.start[j], h.start[j+1], 0, r))
+		c.Mul(onto(j), own.Slice(h.start[j], h.start[j+1], 0, r))
 		for i, a := range h.spaces[j].at {
 			floats.Add(own.RawRowView(a), c.RawRowView(i))
 		}
@@ -425,7 +470,11 @@ func (h *Hierarchy) GivenTo(s *Split, j, m int) []float64 {
 
 // Hierarchy is that of the predictor's blocks.
 func (c *Constrained) Hierarchy(n Nesting) (*Hierarchy, error) {
-	return NewHierarchy(c.view.XX, c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
+	h, err := NewHierarchy(c.view.XX, c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
+	if err != nil || h.open != nil {
+		return h, err
+	}
+	return h, c.smoothed(h, n)
 }
 
 // Maps are what restricts the coefficients of each block, but for constraints; nil: nothing.
