@@ -286,3 +286,45 @@ def test_keras_is_told(people):
     keras = type("Model", (), {"__module__": "keras.models"})()
     with pytest.raises(pho.UsageError, match=r"model\.export"):
         pho.decompose(keras, people)
+
+
+def _by_file(model, rows, target, wanted=None, **more):
+    """The decomposition of a fitted model, which has to go by a file that predicts what the model does."""
+    d = pho.decompose(model.fit(rows, target), rows, "~ age", **more)
+    assert d.artifact["model"]["checked"]["rows"] == len(rows) and not any("no exported file" in w for w in d.warnings)
+    if wanted is not None:
+        numpy.testing.assert_allclose(d.contributions["eta"], wanted(model), atol=1e-9)
+    return d
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("columns", [["age"], ["age", "region"]])
+def test_histogram_boosting_hands_its_trees_over(columns, people):
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    rows = people[["region", "age", "income"]].assign(age=people.age.round(-1))
+    if "region" not in columns:
+        rows = rows.drop(columns="region")
+    settings = {"max_iter": 15, "categorical_features": columns}
+    _by_file(HistGradientBoostingRegressor(**settings), rows, people.y, lambda m: m.predict(rows))
+    _by_file(HistGradientBoostingRegressor(loss="poisson", **settings), rows, numpy.exp(people.y / 4), lambda m: numpy.log(m.predict(rows)))
+    d = _by_file(HistGradientBoostingClassifier(**settings), rows, numpy.where(people.y > 2, "high", numpy.where(people.y > 1, "mid", "low")))
+    assert sorted(d.predictors) == ["high", "low", "mid"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_catboost_goes_by_its_file(people):
+    catboost = pytest.importorskip("catboost")
+    rows = people[["region", "age", "income"]].assign(decade=(people.age // 10).astype(int))
+    settings = {"iterations": 10, "verbose": 0, "allow_writing_files": False, "cat_features": ["region", "decade"]}
+    model = catboost.CatBoostRegressor(one_hot_max_size=20, **settings)
+    _by_file(model, rows, people.y, lambda m: m.predict(rows))
+    d = pho.decompose(catboost.CatBoostRegressor(**settings).fit(rows, people.y), rows, "~ age")
+    assert any("counters of categories (CTR)" in w for w in d.warnings)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_interpret_goes_by_its_file(people):
+    glassbox = pytest.importorskip("interpret.glassbox")
+    rows = people[["region", "age", "income"]]
+    _by_file(glassbox.ExplainableBoostingRegressor(interactions=1, outer_bags=2, max_rounds=40, n_jobs=1), rows, people.y, lambda m: m.predict(rows))
