@@ -25,10 +25,11 @@ import (
 // beforehand, so that nothing is centred on the way (moments.Scatter).
 
 const (
-	// highLeverage: a row above it is fitted so closely that its remainder tells nothing; that of
-	// noise of variance phi/w_i is added to its summand.
+	// highLeverage: a row above it is fitted so closely that its remainder tells nothing; its
+	// summand is then at least that of noise of variance phi/w_i.
 	highLeverage = 0.99
-	// fewRows: of a level with less than 1/fewRows rows, a part of it is, and all of it of one or two.
+	// fewRows: of a level with less than 1/fewRows rows, a part of such noise is added, and all of it of
+	// two rows.
 	fewRows = 1.0 / 6
 )
 

@@ -47,7 +47,7 @@ func slowSandwich(t *testing.T, r *decompose.Result, m decompose.Model, tab *dat
 			s = 0
 		}
 		if lev > 0.99 {
-			s += w[i] * d.Scale
+			s = max(s, w[i]*d.Scale)
 		} else {
 			s += w[i] * d.Scale * min(max(3*(min(lev, shares[i])-1.0/6), 0), 1)
 		}

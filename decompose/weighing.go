@@ -47,9 +47,14 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 		row := rows.Data[i*rows.Stride:][:numbers]
 		wi := row[numbers-1]
 		h := w.leverage(i, wi)
-		noise := wi * of.phi * of.unit * w.untold(h, x, i, wi)
+		noise, least := wi*of.phi*of.unit, 0.0
 		if h > highLeverage {
+			noise, least = 0, noise
 			w.pin(x, i)
+		} else if h > fewRows {
+			noise *= w.untold(h, x, i, wi)
+		} else {
+			noise = 0
 		}
 		left := 1 - h
 		if w.influence == nil {
@@ -58,7 +63,7 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 				v := wi * row[0] / left * root
 				sum = v * v
 			}
-			s[0][i] = sum + noise
+			s[0][i] = max(sum+noise, least)
 			continue
 		}
 		for _, products := range s {
@@ -70,7 +75,7 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 			if left > 1e-9 {
 				first = wi * own[0] / left * root
 			}
-			w.influence.row(of, i, wi, math.Copysign(math.Sqrt(first*first+noise), first), own[1:])
+			w.influence.row(of, i, wi, math.Copysign(math.Sqrt(max(first*first+noise, least)), first), own[1:])
 			y := w.influence.y
 			for b := range y {
 				for a := range b + 1 {
@@ -118,17 +123,10 @@ func (w *weighing) pin(columns []design.Columns, i int) {
 	}
 }
 
-// untold is the part of phi that the summand of a row with leverage h has added: all of it where the fit passes through the
-// row, and some where a level has few rows, of which little is left that tells their variance. Next to two rows of a level 95 %
-// bands of HC3 alone hold 70 to 90 %.
+// untold is the part of phi that the summand of a row with leverage h has added where its level has few rows, of
+// which little is left that tells their variance. Next to two rows of a level 95 % bands of HC3 alone hold 70 to 90 %.
 func (w *weighing) untold(h float64, x []design.Columns, i int, wi float64) float64 {
-	switch {
-	case h > highLeverage:
-		return 1
-	case h > fewRows:
-		return min(max(3*(min(h, w.ofLevel(x, i, wi))-fewRows), 0), 1)
-	}
-	return 0
+	return min(max(3*(min(h, w.ofLevel(x, i, wi))-fewRows), 0), 1)
 }
 
 // ofLevel is the share of row i, of weight wi, in the weight of its level: the largest among factors of the columns x.
