@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# boosters.sh [ROWS]: ROWS=100000 rows of 20 columns predicted by 300 trees of LightGBM (31 leaves) and of XGBoost (depth 6),
+# boosters.sh [ROWS]: ROWS=100000 rows of 20 columns predicted by 300 trees of LightGBM (31 leaves), XGBoost and CatBoost (depth 6),
 # read from the libraries' own files, next to the library's own predict with as many threads, in turns. The scores are
-# compared. Needs Python (PYTHON) with numpy, lightgbm and xgboost. ROUNDS=5 turns, of which the fastest counts; WORKERS=2.
+# compared. Needs Python (PYTHON) with numpy, lightgbm, xgboost and catboost. ROUNDS=5 turns, of which the fastest counts; WORKERS=2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -9,15 +9,15 @@ python=${PYTHON:-python3}
 rows=${1:-100000} workers=${WORKERS:-2}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-if ! "$python" -c 'import lightgbm, numpy, xgboost' 2>/dev/null; then
-	echo "boosters: $python lacks the packages lightgbm, numpy or xgboost (pip install them; set PYTHON)" >&2
+if ! "$python" -c 'import catboost, lightgbm, numpy, xgboost' 2>/dev/null; then
+	echo "boosters: $python lacks the packages catboost, lightgbm, numpy or xgboost (pip install them; set PYTHON)" >&2
 	exit 1
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors"
 "${GO:-go}" build -C benchmarks -o "$dir/boosters" ./boosters
 "$python" - "$dir" "$rows" "$workers" <<'PY'
 import sys
-import lightgbm, numpy as np, xgboost
+import catboost, lightgbm, numpy as np, xgboost
 
 folder, rows, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 rng = np.random.default_rng(0)
@@ -26,9 +26,10 @@ y = x[:, 0] + np.sin(x[:, 1]) * x[:, 2] + 0.3 * rng.normal(size=rows)
 x.tofile(folder + "/rows")
 lightgbm.train({"num_leaves": 31, "verbose": -1, "num_threads": threads}, lightgbm.Dataset(x, y), 300).save_model(folder + "/LightGBM.txt")
 xgboost.train({"max_depth": 6, "nthread": threads, "tree_method": "hist"}, xgboost.DMatrix(x, y), 300).save_model(folder + "/XGBoost.ubj")
-print(f"version\tLightGBM {lightgbm.__version__}, XGBoost {xgboost.__version__}")
+catboost.CatBoostRegressor(iterations=300, depth=6, verbose=0, allow_writing_files=False, thread_count=threads).fit(x, y).save_model(folder + "/CatBoost.cbm")
+print(f"version\tLightGBM {lightgbm.__version__}, XGBoost {xgboost.__version__}, CatBoost {catboost.__version__}")
 PY
-for model in LightGBM.txt XGBoost.ubj; do
+for model in LightGBM.txt XGBoost.ubj CatBoost.cbm; do
 	: >"$dir/ours" >"$dir/peer"
 	for _ in $(seq "${ROUNDS:-5}"); do
 		"$dir/boosters" -model "$dir/$model" -rows "$dir/rows" -threads "$workers" -rounds 1 -out "$dir/o" >>"$dir/ours"

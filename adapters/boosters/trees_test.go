@@ -3,6 +3,8 @@ package boosters
 import (
 	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -34,6 +36,32 @@ func TestTrees(t *testing.T) {
 			t.Errorf("%q is not there", change[0])
 		} else if _, err := Load(strings.NewReader(damaged), nil); err == nil {
 			t.Errorf("%q for %q: no error", change[1], change[0])
+		}
+	}
+}
+
+// TestReleasedTreesAreRead: what each release wrote predicts what the estimator did.
+func TestReleasedTreesAreRead(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/formats/*/trees.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		g, err := Load(file, nil)
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		c := tabledCase{Columns: [][]any{{-0.3913657274532625, -1.9320077729825627, 0.8656892246586101}, {"b", "b", "c"}}}
+		want := []float64{0.04254820793778276, 0.15360696172031124, 0.6558011731942601}
+		for i, v := range c.compute(t, g, []string{"prediction"})[0] {
+			if math.Abs(v-want[i]) > 1e-14 {
+				t.Errorf("%s, row %d: %v, want %v", path, i, v, want[i])
+			}
 		}
 	}
 }

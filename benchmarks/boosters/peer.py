@@ -14,6 +14,13 @@ if model.endswith(".txt"):
 
     def predict():
         return booster.predict(x, num_threads=threads, raw_score=True)
+elif model.endswith(".cbm"):
+    import catboost
+
+    booster = catboost.CatBoost().load_model(model)
+
+    def predict():
+        return booster.predict(x, thread_count=threads, prediction_type="RawFormulaVal")
 else:
     import xgboost
 

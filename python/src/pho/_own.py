@@ -43,7 +43,8 @@ def _xgboost(model: Any, path: str) -> Optional[Sequence[str]]:
     if best is not None and int(best) + 1 < booster.num_boosted_rounds():  # those that the estimator's predict uses
         booster = booster[: int(best) + 1]
     booster.save_model(path)
-    return booster.feature_names
+    named: Optional[Sequence[str]] = booster.feature_names
+    return named
 
 
 def _lightgbm(model: Any, path: str) -> Sequence[str]:
@@ -88,7 +89,7 @@ def _histogram(model: Any, names: list[str], path: str) -> Sequence[str]:
             nodes = predictor.nodes
             tree: dict[str, Any] = {"target": target, **{k: [] for k in ("feature", "threshold", "set", "left", "right", "missing_left", "value")}}
             for node in nodes:
-                column, left, right, missing, own = -1, int(node["left"]), int(node["right"]), bool(node["missing_go_to_left"]), -1
+                column, left, right, missing, which = -1, int(node["left"]), int(node["right"]), bool(node["missing_go_to_left"]), -1
                 if not node["is_leaf"]:
                     column = order[int(node["feature_idx"])]
                 if not node["is_leaf"] and node["is_categorical"]:
@@ -97,9 +98,9 @@ def _histogram(model: Any, names: list[str], path: str) -> Sequence[str]:
                         codes = _bits(known[0][known[1][int(node["feature_idx"])]]) - codes
                         left, right, missing = right, left, False
                     values = levels.get(column)
-                    own = len(sets)
+                    which = len(sets)
                     sets.append(sorted(float(c) if values is None or isinstance(values[0], str) else float(values[c]) for c in codes))
-                for key, value in (("feature", column), ("threshold", float(node["num_threshold"])), ("set", own), ("left", left), ("right", right)):
+                for key, value in (("feature", column), ("threshold", float(node["num_threshold"])), ("set", which), ("left", left), ("right", right)):
                     tree[key].append(value)
                 tree["missing_left"].append(int(missing))
                 tree["value"].append(float(node["value"]))

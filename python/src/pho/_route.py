@@ -146,7 +146,7 @@ def _two_texts(call: Call, f: _functions.Function) -> bool:
 
 def _named(network: _models.Network, call: Call, f: _functions.Function) -> None:
     """Let the file of two classes say how their column calls them."""
-    if not _two_texts(call, f):
+    if f.classes is None or not _two_texts(call, f):
         return
     import onnx
 
