@@ -170,3 +170,24 @@ func TestSurrogate(t *testing.T) {
 		t.Errorf("a formula without terms: %d %s", o.status, o.err)
 	}
 }
+
+// Of a booster's file the formula's terms are written, unless the booster has terms of its own.
+func TestExportBooster(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	place := func(name string) string { return filepath.Join(temp, name) }
+	var csv strings.Builder
+	csv.WriteString("x1,g\n")
+	for i := range 60 {
+		fmt.Fprintf(&csv, "%g,%s\n", float64(i*7%60)/20, []string{"a", "b", "c"}[i%3])
+	}
+	write(t, place("rows.csv"), csv.String())
+	args := []string{"decompose", "--model", "../../testdata/formats/0.1.0/trees.json", "--data", place("rows.csv"), "--formula", "~ s(x1, k=5)", "--export-onnx", "--out"}
+	if o := call(t, append(args, place("own"))...); o.status == exitDone || !strings.Contains(o.err, "is learned: only the model computes it") {
+		t.Error(o.err)
+	}
+	done(t, append(args, place("result"), "--no-structure")...)
+	if !strings.Contains(read(t, place("result"), resultdir.Exported(false)), "s(x1)") {
+		t.Error("the term is not in the file")
+	}
+}

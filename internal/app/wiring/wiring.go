@@ -154,8 +154,10 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
-	if err := q.exports(s, s.models[0]); err != nil { // before the rows are read
-		return nil, err
+	if s.graph() != nil && q.Network.isONNX() { // before the rows are read
+		if err := q.exports(s, s.models[0]); err != nil {
+			return nil, err
+		}
 	}
 	m, sample, notes, err := q.extend(ctx, s.models, rows, formulas)
 	if err != nil {
