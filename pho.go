@@ -87,7 +87,7 @@ type Options struct {
 	Interactions int
 
 	// Link is the function of what a model behind an address answers that is decomposed: identity, log, logit, cloglog,
-	// softplus, softmax. "": identity.
+	// softplus, softmax. "": identity. Of any other model it is an error.
 	Link string
 
 	// ExportONNX makes Write write adapted.onnx or surrogate.onnx too (see WriteONNX), and Decompose refuse,
@@ -197,6 +197,9 @@ func DecomposeModel(ctx context.Context, m decompose.Model, rows data.Source, o 
 func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.Model, rows data.Source) (*Decomposition, error) {
 	if o == nil {
 		o = &Options{}
+	}
+	if o.Link != "" && (n == nil || n.Asked == nil) {
+		return nil, errors.New("pho: Options.Link is for a model behind an address: the predictor of any other is its own")
 	}
 	settings, formulas := o.settings(), o.formulas()
 	if err := wiring.CheckFormulas(formulas, settings); err != nil {

@@ -30,6 +30,7 @@ func TestDecomposeErrors(t *testing.T) {
 		"formulas":       {network, &pho.Options{Response: "y", Formulas: []string{"~ x1", "nobody = ~ x1"}}, `predictor "nobody"`},
 		"family":         {network, &pho.Options{Response: "y", Family: "binomal"}, "did you mean binomial?"},
 		"weights":        {network, &pho.Options{Response: "y", Weights: "y"}, `weights: column "y" is the response`},
+		"link":           {network, &pho.Options{Link: "logit"}, "Link is for a model behind an address"},
 		"input":          {network, &pho.Options{Inputs: map[string][]string{"nobody": {"x1"}}}, `the network has no input "nobody"; it has "x"`},
 		"columns":        {network, &pho.Options{Inputs: map[string][]string{"x": {"x1", "none"}}}, `input "x": data: no column "none" in the data`},
 		"further option": {network, &pho.Options{Decompose: &decompose.Options{Columns: decompose.Columns{Response: "y"}, Resources: decompose.Resources{Workers: -1}}}, "workers"},

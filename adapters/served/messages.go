@@ -2,6 +2,7 @@ package served
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pho-go/pho/data"
 )
@@ -25,12 +27,37 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, text...)
 }
 
-// appendNumber appends v so that reading it gives v; null for a missing value.
+// appendNumber appends v so that reading it gives v, a whole number by its digits alone, which readers of integers
+// want; null for a missing value.
 func appendNumber(dst []byte, v float64) []byte {
-	if v != v {
+	switch {
+	case v != v:
 		return append(dst, "null"...)
+	case v == math.Trunc(v) && math.Abs(v) < 1e21:
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
 	}
 	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}
+
+// limits are the least and the largest number of a datatype.
+func limits(datatype string) (least, largest float64) {
+	kind := strings.TrimRight(datatype, "0123456789")
+	bits, _ := strconv.Atoi(datatype[len(kind):]) // 0: the datatype has none
+	switch {
+	case kind == truths:
+		return 0, 1
+	case kind == "INT":
+		return -math.Ldexp(1, bits-1), math.Ldexp(1, bits-1) - 1
+	case kind == "UINT":
+		return 0, math.Ldexp(1, bits) - 1
+	case datatype == "FP16":
+		largest = 65504
+	case datatype == "FP32":
+		largest = math.MaxFloat32
+	default:
+		largest = math.MaxFloat64
+	}
+	return -largest, largest
 }
 
 // tensor is an output as it was answered: n x width numbers, row-major, NaN for null; or texts, of which there is the first.
@@ -105,11 +132,12 @@ func cells(b *data.Batch, column, datatype string) (cell, error) {
 		return nil, err
 	}
 	whole := datatype != "" && datatype[0] != 'F'
+	least, largest := limits(datatype)
 	return func(dst []byte, i int) ([]byte, error) {
 		switch v := x[i]; {
-		case math.IsInf(v, 0) || whole && v != math.Trunc(v):
-			return nil, fmt.Errorf("column %q, data row %d: %v does not go into an input of type %s", column, b.Row(i)+1, v, datatype)
-		case datatype == truths && (v == 0 || v == 1):
+		case v < least || v > largest || whole && v != math.Trunc(v):
+			return nil, fmt.Errorf("column %q, data row %d: %v does not go into an input of type %s", column, b.Row(i)+1, v, cmp.Or(datatype, "number in JSON"))
+		case datatype == truths:
 			return append(dst, []string{"false", "true"}[int(v)]...), nil
 		default:
 			return appendNumber(dst, v), nil
@@ -274,7 +302,7 @@ func parseFrame(raw []byte, n int) ([]tensor, error) {
 }
 
 func sorted(out []tensor) []tensor {
-	slices.SortFunc(out, func(a, b tensor) int { return bytes.Compare([]byte(a.name), []byte(b.name)) })
+	slices.SortFunc(out, func(a, b tensor) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 

@@ -108,7 +108,8 @@ func (s *Server) once(ctx context.Context, method, address string, body []byte) 
 		raw, err = io.ReadAll(io.LimitReader(answer.Body, mostBytes+1))
 	}
 	if err != nil {
-		return nil, s.unanswered(err), s.unreached(limited, err)
+		wait, err = s.unreached(limited, err)
+		return nil, wait, err
 	}
 	if len(raw) > mostBytes {
 		return nil, -1, &tooManyError{s.fault("its answer has more than %d bytes", mostBytes)}
@@ -119,35 +120,25 @@ func (s *Server) once(ctx context.Context, method, address string, body []byte) 
 	return nil, pauseOf(answer), s.refused(answer, raw)
 }
 
-// unanswered says whether to ask again after a failure of the connection.
-func (s *Server) unanswered(err error) time.Duration {
-	var certificate *tls.CertificateVerificationError
-	var elsewhere *redirect
-	if errors.As(err, &certificate) || errors.As(err, &elsewhere) {
-		return -1
-	}
-	return 0
-}
-
-// unreached is a request that was not answered.
-func (s *Server) unreached(ctx context.Context, err error) error {
+// unreached is a request that was not answered. wait is as once has it.
+func (s *Server) unreached(ctx context.Context, err error) (wait time.Duration, _ error) {
 	var elsewhere *redirect
 	var certificate *tls.CertificateVerificationError
 	var network *net.OpError
 	switch {
 	case errors.As(err, &elsewhere):
-		return s.fault("%w", elsewhere)
+		return -1, s.fault("%w", elsewhere)
 	case errors.As(err, &certificate):
-		return s.fault("its certificate is not trusted here: %w; name the authority's certificates in the environment variable %s", certificate.Err, CAVariable)
+		return -1, s.fault("its certificate is not trusted here: %w; name the authority's certificates in the environment variable %s", certificate.Err, CAVariable)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &tooManyError{s.fault("it did not answer within %s; the environment variable %s sets another time", s.options.Timeout, TimeoutVariable)}
+		return 0, &tooManyError{s.fault("it did not answer within %s; the environment variable %s sets another time", s.options.Timeout, TimeoutVariable)}
 	case errors.As(err, &network):
-		return s.fault("it cannot be reached: %w", network)
+		return 0, s.fault("it cannot be reached: %w", network)
 	}
 	if sent := (*url.Error)(nil); errors.As(err, &sent) {
 		err = sent.Err
 	}
-	return s.fault("it broke off: %w", err)
+	return 0, s.fault("it broke off: %w", err)
 }
 
 // pauseOf is how long to wait after an answer that is no success; negative: it is final.

@@ -269,6 +269,9 @@ func chosen(answer []tensor, want []Output) ([]Output, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("it answers with the outputs %.300q, and %q is not among them: choose one that is", names, w.Name)
 		}
+		if t := answer[at]; t.width == 0 && !t.isText {
+			return nil, fmt.Errorf("its output %q has no number for a row", w.Name)
+		}
 		out = append(out, Output{w.Name, answer[at].width})
 	}
 	return out, nil

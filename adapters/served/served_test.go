@@ -436,6 +436,13 @@ func TestSettle(t *testing.T) {
 	if f, err := settle(form, two); err != nil || f.Width() != 2 {
 		t.Errorf("p: %+v %v", f, err)
 	}
+	form.Outputs = nil
+	empty := func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `{"outputs":[{"name":"y","shape":[32,0],"data":[]}]}`)
+	}
+	if _, err := settle(form, empty); err == nil || !strings.Contains(err.Error(), "no number for a row") {
+		t.Errorf("no numbers: %v", err)
+	}
 	form.Outputs = []Output{{Name: "q"}}
 	if _, err := settle(form, two); err == nil || !strings.Contains(err.Error(), `"q" is not among them`) {
 		t.Errorf("q: %v", err)
@@ -463,9 +470,14 @@ func TestMetadata(t *testing.T) {
 // TestCells: values as the inputs of a model take them.
 func TestCells(t *testing.T) {
 	b := batch(t, 2, 0)
+	if err := b.SetNumeric("big", []float64{-3e6, 1234567}); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ column, datatype, want string }{
 		{"x", "FP64", "0,0.25"}, {"k", "INT64", "0,1"}, {"t", "BOOL", "false,true"}, {"g", "BYTES", `"a","b \"ü\""`},
 		{"k", "BYTES", `"0","1"`}, {"x", "", "0,0.25"}, {"g", "", `"a","b \"ü\""`},
+		{"big", "INT64", "-3000000,1234567"}, {"big", "", "-3000000,1234567"}, {"big", "FP32", "-3000000,1234567"},
+		{"big", "INT16", "-3e+06 does not go into"}, {"big", "UINT32", "-3e+06 does not go into"}, {"big", "FP16", "-3e+06 does not go into"}, {"big", "BOOL", "-3e+06 does not go into"},
 		{"x", "INT64", "0.25 does not go into an input of type INT64"}, {"g", "FP32", "holds text, where numbers"}, {"none", "FP64", "none"},
 	} {
 		got, err := rowsOf(nil, b, []string{c.column}, c.datatype, "", "")

@@ -218,6 +218,54 @@ func TestAddressKilled(t *testing.T) {
 	equalResults(t, filepath.Join(dir, "out"), filepath.Join(dir, "whole"))
 }
 
+// TestAddressUnnamed: of a server that names no inputs the columns are said, however the call is made, unless somebody names them; the
+// results are the same.
+func TestAddressUnnamed(t *testing.T) {
+	dir := t.TempDir()
+	data, numbers := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "numbers.csv")
+	write(t, data, "x,g,y\n"+strings.Repeat("1,a,1\n2,b,3\n4,a,2\n1000000,b,5\n", 20))
+	write(t, numbers, "x,z,y\n"+strings.Repeat("1,0,1\n2,7,3\n4,1,2\n1000000,3,5\n", 20))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct {
+			Inputs []struct {
+				Shape []int
+				Data  []any
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil { // the server is asked for its inputs
+			fmt.Fprint(w, `{"name":"m"}`)
+			return
+		}
+		in := q.Inputs[0]
+		var y []any
+		for i := range in.Shape[0] {
+			y = append(y, in.Data[i*in.Shape[1]])
+		}
+		text, _ := json.Marshal(y)
+		fmt.Fprintf(w, `{"outputs":[{"name":"answer","shape":[%d],"data":%s}]}`, len(y), text)
+	}))
+	t.Cleanup(s.Close)
+	for i, c := range []struct{ data, input, want string }{
+		{data, "", "does not say which columns it reads"},
+		{data, "input=x,g", ""},
+		{numbers, "", `took its columns by position, in the order of the data ("x", "z")`},
+		{numbers, "input=x,z", ""},
+	} {
+		args := []string{"decompose", "--model", s.URL + "/v2/models/m", "--data", c.data, "--formula", "y ~ x"}
+		if c.input != "" {
+			args = append(args, "--input", c.input)
+		}
+		out := filepath.Join(dir, fmt.Sprint(i))
+		for _, extra := range [][]string{{"--out", out}, {"--resume", "--out", out + "-resumed"}} {
+			said := done(t, append(slices.Clone(args), extra...)...).err
+			if n := strings.Count(said, "does not say which") + strings.Count(said, "took its columns by position"); c.want != "" && !strings.Contains(said, c.want) || n > 1 || n > 0 && c.want == "" {
+				t.Errorf("%v %v: want %q once: %s", c, extra, c.want, said)
+			}
+		}
+		equalResults(t, out+"-resumed", out)
+	}
+}
+
 // TestAddressRefused: what is wrong, where, and what to do.
 func TestAddressRefused(t *testing.T) {
 	dir := t.TempDir()

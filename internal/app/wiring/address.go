@@ -101,9 +101,9 @@ func (a *Asked) declared() (*onnx.Graph, error) {
 	if len(inputs) == 0 || inputs[0].Datatype == "" {
 		inputs = []served.Input{{Name: a.frame(), Datatype: "FP64"}}
 	}
-	b := onnxpb.NewBuilder(17)
+	b, types := onnxpb.NewBuilder(17), tensorTypes()
 	for i, in := range inputs {
-		t, known := tensorTypes()[in.Datatype]
+		t, known := types[in.Datatype]
 		if !known {
 			return nil, fmt.Errorf("model %q: its input %q is of type %q, which is none of the Open Inference Protocol", a.server.Address(), in.Name, in.Datatype)
 		}
@@ -222,16 +222,11 @@ func (n *Network) settled(f *served.Form) error {
 		p.Columns = given
 	case len(f.Outputs) == 1 && k > 1:
 		p.Columns = numbered(k)
-	case len(f.Outputs) == k:
-		p.Columns = nil
-		for _, o := range f.Outputs {
-			p.Columns = append(p.Columns, o.Name)
-		}
 	default:
 		p.Columns = nil
 		for _, o := range f.Outputs {
 			for j := range o.Width {
-				p.Columns = append(p.Columns, o.Name+strconv.Itoa(j+1))
+				p.Columns = append(p.Columns, o.Name+map[bool]string{true: strconv.Itoa(j + 1)}[o.Width > 1])
 			}
 		}
 	}
@@ -404,15 +399,17 @@ func (q *Request) asked(named map[string][]string) Reference {
 	return ref
 }
 
-// unnamed says of a model whose server names no columns which ones it was given; "" of others.
+// unnamed says of a model that takes a data frame, whose server names no columns, which ones it was given if nobody named
+// them; "" of others (of columns by position see guessed).
 func (q *Request) unnamed() string {
-	if q.Network == nil || q.Network.Asked == nil || len(q.Network.Asked.inputs) > 0 && q.Network.Asked.server.Protocol() != served.MLflow {
+	if q.Network == nil || q.Network.Asked == nil {
 		return ""
 	}
-	if a := q.Network.Asked; q.Inputs[a.frame()] == nil {
-		return fmt.Sprintf("the server of model %q does not say which columns it reads: it was given all of the data that have no role, %.300q, and terms are of these; name those that it reads as its input %q", q.Network.Path, a.form.Columns(), a.frame())
+	a := q.Network.Asked
+	if a.form.Protocol != served.MLflow && !a.form.Frame || q.Inputs[a.frame()] != nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("the server of model %q does not say which columns it reads: it was given all of the data that have no role, %.300q, and terms are of these; name those that it reads as its input %q", q.Network.Path, a.form.Columns(), a.frame())
 }
 
 // openedAddress is the model behind the address again, or behind another one to which it has moved.
