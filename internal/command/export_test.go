@@ -143,6 +143,7 @@ func TestSurrogate(t *testing.T) {
 		{"p", "logit", `~ x2 + s(x0) + g + s(x3, by=g) + factor(dow)`, "y ~ x0"},
 		{"p", "cloglog", `~ te(x0, x1, k=c(4,4)) + s(x2, bs="cr") + g:x3 + s(g, bs="re")`, ""},
 		{"q,p", "softmax", `~ s(x0, bs="ps") + s(x1, bs="cc") + ridge(x2, x3, x4)`, ""},
+		{"p", "softplus", `~ s(x0)`, ""},
 		{"p", "identity", `~ ti(x0, x1, k=c(4,4)) + s(x0, k=5) + s(x2, g, bs="fs", k=4)`, ""},
 	} {
 		out := filepath.Join(dir, c.link)
@@ -156,7 +157,7 @@ func TestSurrogate(t *testing.T) {
 				t.Fatalf("%s, row %d: the surrogate is %v, the structured part %v", c.link, i+1, got, want)
 			}
 		}
-		if head := map[string]string{"logit": "sigmoid", "cloglog": "inv_cloglog", "softmax": "sigmoid", "identity": ""}[c.link]; !strings.Contains(done(t, "inspect", filepath.Join(out, resultdir.Surrogate), "--json").out, `"head": "`+head) && head != "" {
+		if head := map[string]string{"logit": "sigmoid", "cloglog": "inv_cloglog", "softplus": "softplus", "softmax": "sigmoid", "identity": ""}[c.link]; !strings.Contains(done(t, "inspect", filepath.Join(out, resultdir.Surrogate), "--json").out, `"head": "`+head) && head != "" {
 			t.Errorf("%s: the response is not %s of eta", c.link, head)
 		}
 		if raw := read(t, out, resultdir.Surrogate); !strings.Contains(raw, `"unstructured":`) || !strings.Contains(raw, `"rows":1500`) {

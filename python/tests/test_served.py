@@ -82,3 +82,10 @@ def test_surrogate(rows, formula):
     assert numpy.allclose(out["response"][:, 0], numpy.exp(structured), rtol=1e-9)
     left = json.loads(session.get_modelmeta().custom_metadata_map["pho.surrogate"])
     assert left["predictors"][0]["variance"]["unstructured"] == pytest.approx(parts["unstructured"].var(ddof=0), rel=0.01)
+
+
+def test_surrogate_softplus(rows, address):
+    runtime = pytest.importorskip("onnxruntime")  # which has no Softplus of float64
+    d = pho.decompose(address, rows, "~ s(a)", link="softplus", inputs=["a", "b", "c", "u", "g", "m"], export_onnx=True)
+    eta, got = runtime.InferenceSession(d.adapted_onnx()).run(["eta", "response"], {"a": rows[["a"]].to_numpy()})
+    assert numpy.allclose(got, numpy.logaddexp(0, eta), rtol=0, atol=1e-14)  # of values up to 3, by other functions in float64

@@ -149,19 +149,31 @@ func (w *writer) responses(etas []string, all []predictor, heads []string, toget
 		return
 	}
 	for k, p := range all {
-		last, from := map[string]string{"sigmoid": "Sigmoid", "exp": "Exp", "softplus": "Softplus", "inv_cloglog": "Sub"}[heads[k]], []string{etas[k]}
-		if last == "" {
+		op, from := w.response(heads[k], etas[k])
+		if op == "" {
 			continue
 		}
-		name := w.prefixed(p)("response")
-		out := w.plain(name, one())
-		if last == "Sub" { // 1 - exp(-exp(eta))
-			none := w.Node("Exp", name+".none", []string{w.Node("Neg", name+".negative", []string{w.Node("Exp", name+".rate", from)})})
-			from = []string{w.Doubles(name+".one", []int{1}, 1), none}
-		}
-		w.add(last, w.newName(parts.Prefix+out+".output"), from, []string{out})
+		out := w.plain(w.prefixed(p)("response"), one())
+		w.add(op, w.newName(parts.Prefix+out+".output"), from, []string{out})
 		part(k)
 	}
+}
+
+// response writes what the last node, op, makes the response from; "": ONNX has none of the head.
+func (w *writer) response(head, eta string) (op string, from []string) {
+	node := func(op string, from ...string) string { return w.Node(op, "response", from) }
+	switch head {
+	case "sigmoid":
+		return "Sigmoid", []string{eta}
+	case "exp":
+		return "Exp", []string{eta}
+	case "softplus": // max(eta, 0) + log(1 + exp(-|eta|)): ONNX Runtime has no Softplus of float64
+		rest := node("Exp", node("Neg", node("Abs", eta)))
+		return "Add", []string{node("Relu", eta), node("Log", node("Add", w.Doubles("one", []int{1}, 1), rest))}
+	case "inv_cloglog": // 1 - exp(-exp(eta))
+		return "Sub", []string{w.Doubles("one", []int{1}, 1), node("Exp", node("Neg", node("Exp", eta)))}
+	}
+	return "", nil
 }
 
 // plain makes what will be computed under a name like that an output that is no part: N x width, float64.
