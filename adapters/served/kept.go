@@ -1,6 +1,7 @@
 package served
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -33,10 +34,10 @@ func Keep(path string, k int) (*Kept, error) {
 // Close closes the file.
 func (c *Kept) Close() error { return c.file.Close() }
 
-// record is one row in the file: its answers, and their digest with the row's number. What was not written
+// record overwrites dst with one row of the file: its answers, and their digest with the row's number. What was not written
 // whole has another digest, and is asked again.
-func (c *Kept) record(row int64, values []float64) []byte {
-	var raw []byte
+func (c *Kept) record(dst []byte, row int64, values []float64) []byte {
+	raw := dst[:0]
 	for _, v := range values {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 	}
@@ -49,7 +50,7 @@ func (c *Kept) record(row int64, values []float64) []byte {
 // load reads the answers of the rows of b that are there, and says which are not.
 func (c *Kept) load(dst []float64, b *data.Batch) (missing []int, err error) {
 	stride := int64(8 * (c.k + 1))
-	raw := make([]byte, stride)
+	raw, want := make([]byte, stride), make([]byte, stride)
 	for i := range b.Rows() {
 		row, own := b.Row(i), dst[i*c.k:(i+1)*c.k]
 		n, err := c.file.ReadAt(raw, row*stride)
@@ -59,7 +60,7 @@ func (c *Kept) load(dst []float64, b *data.Batch) (missing []int, err error) {
 		for j := range own {
 			own[j] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*j:]))
 		}
-		if n < len(raw) || string(c.record(row, own)) != string(raw) {
+		if n < len(raw) || !bytes.Equal(c.record(want, row, own), raw) {
 			missing = append(missing, i)
 		}
 	}
@@ -72,8 +73,9 @@ func (c *Kept) Predict(ctx context.Context, s *Server, dst []float64, f *Form, b
 	if err != nil || len(missing) == 0 {
 		return err
 	}
+	var raw []byte
 	for len(missing) > 0 { // as many as one request holds, so that little is lost if the next one fails
-		some := missing[:min(len(missing), int(s.rows.Load()))]
+		some := missing[:min(len(missing), s.atOnce(f))]
 		missing = missing[len(some):]
 		part := b.Pick(some)
 		values := make([]float64, c.k*len(some))
@@ -83,7 +85,7 @@ func (c *Kept) Predict(ctx context.Context, s *Server, dst []float64, f *Form, b
 		for j, i := range some {
 			own := values[j*c.k : (j+1)*c.k]
 			copy(dst[i*c.k:], own)
-			raw := c.record(part.Row(j), own)
+			raw = c.record(raw, part.Row(j), own)
 			if _, err := c.file.WriteAt(raw, part.Row(j)*int64(len(raw))); err != nil {
 				return fmt.Errorf("the answers of the model cannot be kept: %w", err)
 			}

@@ -280,12 +280,12 @@ func chosen(answer []tensor, want []Output) ([]Output, error) {
 // Predict overwrites dst (n x K, row-major) with the answers for the n rows of b, on the scale of the response; NaN is what the server has
 // no number for. Row i depends on row i of b alone. Errors: *Error; a value that the model's input cannot hold; ctx.
 func (s *Server) Predict(ctx context.Context, dst []float64, f *Form, b *data.Batch) error {
-	k, columns := f.Width(), max(1, len(f.Columns()))
+	k := f.Width()
 	if len(dst) != k*b.Rows() {
 		return fmt.Errorf("served: %d numbers for %d answers to each of %d rows", len(dst), k, b.Rows())
 	}
 	for at := 0; at < b.Rows(); {
-		n := min(int(s.rows.Load()), max(1, mostCells/columns), b.Rows()-at)
+		n := min(s.atOnce(f), b.Rows()-at)
 		part := b.Slice(at, at+n)
 		answer, err := s.ask(ctx, f, part)
 		if tooMany := (*tooManyError)(nil); errors.As(err, &tooMany) && n > 1 {
@@ -307,6 +307,11 @@ func (s *Server) Predict(ctx context.Context, dst []float64, f *Form, b *data.Ba
 
 // mostCells is how many values one request holds, at most.
 const mostCells = 200_000
+
+// atOnce is how many rows one request holds, at most.
+func (s *Server) atOnce(f *Form) int {
+	return min(int(s.rows.Load()), max(1, mostCells/max(1, len(f.Columns()))))
+}
 
 // numbers are the answers of the form's outputs, n x K.
 func (s *Server) numbers(f *Form, answer []tensor, b *data.Batch) ([]float64, error) {
