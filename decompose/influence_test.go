@@ -1,6 +1,7 @@
 package decompose_test
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -229,11 +230,23 @@ func TestBandsGivenRows(t *testing.T) {
 	}
 }
 
-// TestSplitCovers: bands of hierarchical terms are about the population. y = a + b/2 + 0.8 ab + noise, a and b normal
-// of correlation rho: of ab the functions of one column hold d(a^2 + b^2), d = rho/(1 + rho^2). Over samples the
-// share of bands that hold the truth lies in [93, 97.5] %, but for chance of one in a hundred (which of 120 samples does not
-// exclude all: smoothed splits of independent columns have bands that are too wide).
+// splitSamples has TestSplitCovers measure the table of docs/uncertainty.md, which takes minutes.
+var splitSamples = flag.Int("split-samples", 0, "samples of each cell of the table of TestSplitCovers, which it logs")
+
+// TestSplitCovers: bands of hierarchical terms are about the population. Over samples the share of bands that hold the
+// truth lies in [93, 97.5] %, but for chance of one in a hundred (which of 120 samples does not exclude all: smoothed
+// splits of independent columns have bands that are too wide).
 func TestSplitCovers(t *testing.T) {
+	if *splitSamples > 0 {
+		t.Log("| rows | correlation | pointwise | lowest point | simultaneous | error | of the regression |")
+		for _, n := range []int{500, 2000} {
+			for _, rho := range []float64{0, 0.05, 0.1, 0.2, 0.5, 0.9} {
+				c := coverOfSplit(t, n, "~ s(a) + s(b) + te(a,b)", rho, 2, *splitSamples, true)
+				t.Logf("| %d | %g | %.1f | %.1f | %.1f | %.3f | %.3f |", n, rho, 50*floats.Sum(c.pointwise), 100*c.lowest, 50*floats.Sum(c.whole), c.error, c.byRegression)
+			}
+		}
+		return
+	}
 	if testing.Short() {
 		t.Skip("a simulation")
 	}
@@ -242,86 +255,117 @@ func TestSplitCovers(t *testing.T) {
 		n       int
 		formula string
 		rho     float64
-		terms   []int
+		terms   int
 	}{
-		{500, "~ a + b + a:b", 0, []int{0, 1, 2}},
-		{500, "~ s(a) + s(b) + te(a,b)", 0, []int{0, 1}},
-		{500, "~ s(a) + s(b) + te(a,b)", 0.5, []int{0, 1}},
-		{500, "~ s(a) + s(b) + ti(a,b)", 0, []int{0, 1}},
-		{500, "~ s(a) + s(b) + te(a,b)", 0.2, []int{0, 1}},
-		{500, "~ s(a) + s(b) + ti(a,b)", 0.1, []int{0, 1}},
-		{2000, "~ s(a) + s(b) + ti(a,b)", 0.1, []int{0, 1}}, // where smoothing is half way
-		{500, "~ s(a) + s(b) + ti(a,b)", 0.5, []int{0, 1}},
+		{500, "~ a + b + a:b", 0, 3},
+		{500, "~ s(a) + s(b) + te(a,b)", 0, 2},
+		{500, "~ s(a) + s(b) + te(a,b)", 0.5, 2},
+		{500, "~ s(a) + s(b) + ti(a,b)", 0, 2},
+		{500, "~ s(a) + s(b) + te(a,b)", 0.2, 2},
+		{500, "~ s(a) + s(b) + ti(a,b)", 0.1, 2},
+		{2000, "~ s(a) + s(b) + ti(a,b)", 0.1, 2}, // where smoothing is half way
+		{500, "~ s(a) + s(b) + ti(a,b)", 0.5, 2},
 	} {
-		n := c.n
-		point, whole := make([]float64, len(c.terms)), make([]float64, len(c.terms))
-		for sample := range samples {
-			r := rand.New(rand.NewPCG(uint64(sample), 77))
-			a, b, y := make([]float64, n), make([]float64, n), make([]float64, n)
-			d := c.rho / (1 + c.rho*c.rho)
-			f := func(j int, a, b float64) float64 {
-				switch j {
-				case 0:
-					return a + 0.8*d*a*a
-				case 1:
-					return b/2 + 0.8*d*b*b
-				}
-				return 0.8 * (a*b - d*(a*a+b*b))
-			}
-			mean := make([]float64, 3)
-			for i := range n {
-				a[i] = r.NormFloat64()
-				b[i] = c.rho*a[i] + math.Sqrt(1-c.rho*c.rho)*r.NormFloat64()
-				y[i] = 0.3 * r.NormFloat64() * r.NormFloat64()
-				for j := range mean {
-					v := f(j, a[i], b[i])
-					y[i] += v
-					mean[j] += v / float64(n)
-				}
-			}
-			tab := data.NewTable(n)
-			for name, v := range map[string][]float64{"a": a, "b": b, "y": y} {
-				must(t, tab.AddNumeric(name, v))
-			}
-			m := responseAsNetwork(t, tab, c.formula, "y")
-			result := decomposed(t, m, tab, nil)
-			const points = 21
-			ga, gb := make([]float64, points), make([]float64, points)
-			for i := range ga {
-				ga[i] = -2 + 4*float64(i)/(points-1)
-				gb[i] = ga[(i*8)%points]
-			}
-			values := data.NewTable(points)
-			must(t, values.AddNumeric("a", ga))
-			must(t, values.AddNumeric("b", gb))
-			must(t, values.AddNumeric("y", ga))
-			grid := all(t, values, points)
-			for l, j := range c.terms {
-				e, err := mustApplier(t, result, m).SimultaneousEffect(t.Context(), 0, []int{j}, grid, 1)
-				must(t, err)
-				held := 1.0
-				for i := range ga {
-					off := math.Abs(e.After[i] - (f(j, ga[i], gb[i]) - mean[j]))
-					if off <= 1.96*e.SE[i] {
-						point[l] += 1.0 / points / samples
-					}
-					if off > e.Simultaneous[i] {
-						held = 0
-					}
-				}
-				whole[l] += held / samples
-			}
-		}
+		cover := coverOfSplit(t, c.n, c.formula, c.rho, c.terms, samples, false)
 		chance := 2.576 * math.Sqrt(0.95*0.05/samples) // also of points, which may all be held or missed together
-		t.Logf("%d rows, %s, correlation %g: pointwise %.3f, simultaneous %.3f", n, c.formula, c.rho, point, whole)
-		for l := range c.terms {
-			for what, v := range map[string]float64{"pointwise": point[l], "simultaneous": whole[l]} {
+		t.Logf("%d rows, %s, correlation %g: pointwise %.3f, simultaneous %.3f", c.n, c.formula, c.rho, cover.pointwise, cover.whole)
+		for j := range c.terms {
+			for what, v := range map[string]float64{"pointwise": cover.pointwise[j], "simultaneous": cover.whole[j]} {
 				if v < 0.93-chance || v > min(0.975+chance, 1+1e-9) {
-					t.Errorf("%s, correlation %g, term %d: %.3f %s", c.formula, c.rho, c.terms[l], v, what)
+					t.Errorf("%s, correlation %g, term %d: %.3f %s", c.formula, c.rho, j, v, what)
 				}
 			}
 		}
 	}
+}
+
+// splitCover is how often bands held the truth over samples.
+type splitCover struct {
+	pointwise, whole    []float64 // of each term, the mean over its points, and all of them at once
+	lowest              float64   // of all points
+	error, byRegression float64   // root mean squares of the terms, and if their split were the regression
+}
+
+// coverOfSplit draws samples of y = a + b/2 + 0.8 ab + noise, a and b normal of correlation rho: of ab the functions of one
+// column hold d(a^2 + b^2), d = rho/(1 + rho^2).
+func coverOfSplit(t *testing.T, n int, formula string, rho float64, terms, samples int, regression bool) splitCover {
+	t.Helper()
+	const points = 21
+	c := splitCover{pointwise: make([]float64, terms), whole: make([]float64, terms)}
+	held := make([]float64, terms*points)
+	d := rho / (1 + rho*rho)
+	f := func(j int, a, b float64) float64 {
+		switch j {
+		case 0:
+			return a + 0.8*d*a*a
+		case 1:
+			return b/2 + 0.8*d*b*b
+		}
+		return 0.8 * (a*b - d*(a*a+b*b))
+	}
+	ga, gb := make([]float64, points), make([]float64, points)
+	for i := range ga {
+		ga[i] = -2 + 4*float64(i)/(points-1)
+		gb[i] = ga[(i*8)%points]
+	}
+	values := data.NewTable(points)
+	for name, v := range map[string][]float64{"a": ga, "b": gb, "y": ga} {
+		must(t, values.AddNumeric(name, v))
+	}
+	grid := all(t, values, points)
+	for sample := range samples {
+		r := rand.New(rand.NewPCG(uint64(sample), 77))
+		a, b, y := make([]float64, n), make([]float64, n), make([]float64, n)
+		mean := make([]float64, 3)
+		for i := range n {
+			a[i] = r.NormFloat64()
+			b[i] = rho*a[i] + math.Sqrt(1-rho*rho)*r.NormFloat64()
+			y[i] = 0.3 * r.NormFloat64() * r.NormFloat64()
+			for j := range mean {
+				v := f(j, a[i], b[i])
+				y[i] += v
+				mean[j] += v / float64(n)
+			}
+		}
+		tab := data.NewTable(n)
+		for name, v := range map[string][]float64{"a": a, "b": b, "y": y} {
+			must(t, tab.AddNumeric(name, v))
+		}
+		m := responseAsNetwork(t, tab, formula, "y")
+		result := decomposed(t, m, tab, nil)
+		var fitted *decompose.Result
+		if regression {
+			fitted = decomposed(t, m, tab, &decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
+		}
+		weight := 1 / float64(points*samples)
+		for j := range terms {
+			e, err := mustApplier(t, result, m).SimultaneousEffect(t.Context(), 0, []int{j}, grid, 1)
+			must(t, err)
+			whole := 1.0
+			for i := range ga {
+				off := math.Abs(e.After[i] - (f(j, ga[i], gb[i]) - mean[j]))
+				if off <= 1.96*e.SE[i] {
+					held[j*points+i] += 1 / float64(samples)
+				}
+				if off > e.Simultaneous[i] {
+					whole = 0
+				}
+				c.error += off * off * weight / float64(terms)
+			}
+			c.whole[j] += whole / float64(samples)
+			if regression {
+				for i, v := range byRegression(t, fitted, j, all(t, tab, n), grid, slices.Repeat([]float64{1}, n), result.Means(0)) {
+					off := v - (f(j, ga[i], gb[i]) - mean[j])
+					c.byRegression += off * off * weight / float64(terms)
+				}
+			}
+		}
+	}
+	for j := range terms {
+		c.pointwise[j] = floats.Sum(held[j*points:][:points]) / points
+	}
+	c.lowest, c.error, c.byRegression = slices.Min(held), math.Sqrt(c.error), math.Sqrt(c.byRegression)
+	return c
 }
 
 // byRegression is the main effect j of the fitted terms f_0(a) + f_1(b) + f_2(a,b) at the rows of a grid after a weighted

@@ -18,8 +18,10 @@ func nesting(terms []Term) projection.Nesting {
 	for j, t := range terms {
 		var level string
 		features[j], by[j], level = variablesOf(t)
-		if p, ok := t.(interface{ MarginDims() []int }); ok && len(features[j]) == 2 && len(p.MarginDims()) == 2 {
-			n.Product[j] = p.MarginDims()
+		if p, ok := t.(interface{ MarginDims() []int }); ok && len(features[j]) == 2 {
+			if dims := p.MarginDims(); len(dims) == 2 {
+				n.Product[j] = dims
+			}
 		}
 		n.Size[j] = len(features[j])
 		key := by[j] + "\x00" + level

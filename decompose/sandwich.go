@@ -28,8 +28,7 @@ const (
 	// highLeverage: a row above it is fitted so closely that its remainder tells nothing; its
 	// summand is then at least that of noise of variance phi/w_i.
 	highLeverage = 0.99
-	// fewRows: of a level with less than 1/fewRows rows, a part of such noise is added, and all of it of
-	// two rows.
+	// fewRows: to a row with more than this share of its level a part of such noise is added, to one of two rows all.
 	fewRows = 1.0 / 6
 )
 

@@ -13,7 +13,8 @@ import (
 )
 
 // TestBandsOfSmallLevels: 95 % bands hold the effect of a level with one, two or three rows, next to a remainder that is
-// normal, a product, or grows with x, in 92 % of 300 samples or more (Monte Carlo error 1.3 points; by HC3 alone of two rows 84).
+// normal, a product, or grows with x, in 92 % of 300 samples or more (Monte Carlo error 1.3 points; HC3 alone: of two rows
+// 79, 91 and 87).
 func TestBandsOfSmallLevels(t *testing.T) {
 	const n, samples = 200, 300
 	for kind, remainder := range map[string]func(r *rand.Rand, x float64) float64{
@@ -49,11 +50,9 @@ func TestBandsOfSmallLevels(t *testing.T) {
 			result := decomposed(t, m, tab, nil)
 			e, err := mustApplier(t, result, m).Effect(context.Background(), 0, 1, all(t, tab, rows))
 			must(t, err)
-			for i := range rows {
-				if m := int(g[i][len(g[i])-1] - '0'); i == rows-1 || g[i] != g[i+1] {
-					if math.Abs(e.After[i]) <= 1.96*e.SE[i] {
-						held[m]++
-					}
+			for m := 1; m < len(held); m++ {
+				if i := m * (m - 1) / 2; math.Abs(e.After[i]) <= 1.96*e.SE[i] { // its first row
+					held[m]++
 				}
 			}
 		}

@@ -47,14 +47,13 @@ func (w *weighing) weigh(s [][]float64, x, again []design.Columns, with *mat.Den
 		row := rows.Data[i*rows.Stride:][:numbers]
 		wi := row[numbers-1]
 		h := w.leverage(i, wi)
-		noise, least := wi*of.phi*of.unit, 0.0
-		if h > highLeverage {
-			noise, least = 0, noise
+		noise, least := 0.0, 0.0
+		switch scale := wi * of.phi * of.unit; {
+		case h > highLeverage:
+			least = scale
 			w.pin(x, i)
-		} else if h > fewRows {
-			noise *= w.untold(h, x, i, wi)
-		} else {
-			noise = 0
+		case h > fewRows:
+			noise = scale * w.untold(h, x, i, wi)
 		}
 		left := 1 - h
 		if w.influence == nil {
@@ -123,8 +122,8 @@ func (w *weighing) pin(columns []design.Columns, i int) {
 	}
 }
 
-// untold is the part of phi that the summand of a row with leverage h has added where its level has few rows, of
-// which little is left that tells their variance. Next to two rows of a level 95 % bands of HC3 alone hold 70 to 90 %.
+// untold is the part of phi/w_i that is added to the summand of a row with leverage h whose level has few rows:
+// what is left of these tells little of their variance, and HC3 alone is too narrow (docs/uncertainty.md).
 func (w *weighing) untold(h float64, x []design.Columns, i int, wi float64) float64 {
 	return min(max(3*(min(h, w.ofLevel(x, i, wi))-fewRows), 0), 1)
 }

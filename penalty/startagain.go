@@ -8,11 +8,6 @@ type Minimum struct {
 	EDF   []float64 // effective degrees of freedom of each term there
 }
 
-// otherStarts are the steps of all log lambdas to where the search starts again: from terms
-// that are hardly penalised, and from nearly straight ones. Of the minima on MASS's data the
-// usual start misses some that either one finds.
-var otherStarts = [...]float64{-8, 5}
-
 const (
 	// otherEDF is the difference in a term's effective degrees of freedom from which two
 	// minima are not the same.
@@ -31,11 +26,11 @@ func (s *search) startAgain(p *point, status Status, start []float64, fixed []bo
 		return s, p, status, nil
 	}
 	best, other := s, (*point)(nil)
-	for _, step := range otherStarts {
+	for _, step := range [...]float64{-8, 5} { // of all log lambdas: from hardly penalised terms, and from nearly straight ones
 		own := newSearch(s.criterion, s.tol, fixed)
 		rho := append([]float64(nil), start...)
 		for _, j := range s.free {
-			rho[j] = math.Min(math.Max(own.lo[j], rho[j]+step), own.hi[j])
+			rho[j] = min(max(own.lo[j], rho[j]+step), own.hi[j])
 		}
 		q, found, err := own.run(rho, iterations)
 		if err != nil || found != Converged && found != AtBound || !s.differ(p, q) {

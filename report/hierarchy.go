@@ -71,6 +71,6 @@ func smoothed(of []decompose.Smoothed) string {
 	if most.Chance > 0 {
 		chance = fmt.Sprintf(" (about %s %% by chance)", num(100*most.Chance))
 	}
-	return fmt.Sprintf(" How dependent the features of %s are is uncertain, so that their split from main effects is smoothed towards that of independent features: over these rows main effects still reproduce up to %s %% of a term's variance%s.",
+	return fmt.Sprintf(" The features of %s may be independent, and their split from main effects is smoothed towards that: over these rows main effects still reproduce up to %s %% of a term's variance%s.",
 		list(names, 8), num(100*most.Shared), chance)
 }
