@@ -61,7 +61,7 @@ def decompose(
         Show how far the work is. None: on a terminal and in a notebook.
     link : {"identity", "log", "logit", "softmax"}, optional
         Of a model that is called or served, or of predictions: the function of a prediction that is split
-        into terms; of one that is served also cloglog and softplus. None: what is known of an estimator, else the identity.
+        into terms; of one that is served also the further ones of ``--link``. None: what is known of an estimator, else the identity.
     clip : float, optional
         Moves probabilities of 0 and 1 by so much, whose log odds are infinite.
     check : bool
