@@ -1,7 +1,6 @@
 package boosters
 
 import (
-	"bytes"
 	stdjson "encoding/json"
 	"fmt"
 	"math"
@@ -14,15 +13,10 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// isXGBoost: an object with a learner and XGBoost's version, of which one comes first.
+// isXGBoost: an object whose first members are a learner and XGBoost's version, in either order.
 func isXGBoost(head []byte) bool {
-	if document.IsUBJ(head) {
-		return bytes.Contains(head[:min(64, len(head))], []byte("learner")) || bytes.Contains(head[:min(64, len(head))], []byte("version"))
-	}
-	head = bytes.TrimLeft(head, " \t\r\n")
-	key, object := bytes.CutPrefix(head, []byte("{"))
-	key = bytes.TrimLeft(key, " \t\r\n")
-	return object && (bytes.HasPrefix(key, []byte(`"learner"`)) || bytes.HasPrefix(key, []byte(`"version"`)) && bytes.Contains(head, []byte(`"learner"`)))
+	keys := document.Keys(head, 2)
+	return len(keys) > 0 && (keys[0] == "learner" || slices.Equal(keys, []string{"version", "learner"}))
 }
 
 // xgboost is the file, as far as predictions need it.
