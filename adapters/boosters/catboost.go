@@ -107,13 +107,26 @@ func (m *model) catboostColumns(c *catboost.Model) []int32 {
 			position[v] = float64(i)
 		}
 		m.columns[k.Flat].text = func(category string) float64 {
-			if i, known := position[catboost.Hash(category)]; known {
-				return i
+			for _, as := range [...]string{category, catboostTruth(category)} {
+				if i, known := position[catboost.Hash(as)]; known {
+					return i
+				}
 			}
 			return -1
 		}
 	}
 	return at
+}
+
+// catboostTruth is a truth value as CatBoost has it; other texts are as they are.
+func catboostTruth(category string) string {
+	switch category {
+	case "True":
+		return "1"
+	case "False":
+		return "0"
+	}
+	return category
 }
 
 // catboostForest is the trees; at are the columns by split. An answer is yes where a number is above the border,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/document"
 	"github.com/pho-go/pho/adapters/internal/tree"
@@ -190,6 +191,9 @@ func (x *xgboost) categories(r document.Reader) error {
 				return fmt.Errorf("a category is the bytes %d to %d of %d", from, to, len(text))
 			}
 			levels = append(levels, string(text[from:to]))
+		}
+		if slices.ContainsFunc(levels, func(l string) bool { return !utf8.ValidString(l) }) { // cut by characters: version 3.2 and pandas
+			levels = nil
 		}
 		x.levels = append(x.levels, levels)
 		return nil
