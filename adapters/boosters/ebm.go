@@ -62,10 +62,14 @@ func ebmColumn(f *ebm.Feature, codes map[string]float64) column {
 		return c
 	}
 	c.text = func(category string) float64 {
-		if i, known := codes[category]; known {
+		i, known := find(category, func(category string) (float64, bool) {
+			i, known := codes[category]
+			return i, known
+		})
+		switch {
+		case known:
 			return i
-		}
-		if category == "" {
+		case category == "":
 			return math.NaN()
 		}
 		return -1

@@ -389,17 +389,15 @@ func (x *xgboost) linear(columns int, base []float64) (*linear, error) {
 
 // outputs are the names of the predictors.
 func (x *xgboost) outputs(targets int) []string {
-	names := targetNames(targets)
 	var alpha []float64
-	if x.objective == "reg:quantileerror" && stdjson.Unmarshal([]byte(x.parameters["quantile_alpha"]), &alpha) == nil && len(alpha) == targets && targets > 1 {
-		for k, a := range alpha {
-			names[k] = "quantile" + strconv.FormatFloat(a, 'g', -1, 64)
-		}
-	}
-	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < targets {
+	if x.objective != "reg:quantileerror" || stdjson.Unmarshal([]byte(x.parameters["quantile_alpha"]), &alpha) != nil {
 		return targetNames(targets)
 	}
-	return names
+	var levels []string
+	for _, a := range alpha {
+		levels = append(levels, strconv.FormatFloat(a, 'g', -1, 64))
+	}
+	return quantileNames(levels, targets)
 }
 
 // base is what the sum for each target begins with: the base score, which is one of responses, as a number of
@@ -440,21 +438,11 @@ func (x *xgboost) stopped(m *model) error {
 		return nil
 	}
 	round, err := strconv.Atoi(best)
-	perRound := len(x.trees)
-	if len(x.rounds) > 0 {
-		perRound = 0
-	}
-	switch {
-	case err != nil || round < 0:
+	if err != nil || round < 0 {
 		return fmt.Errorf("best_iteration is %q", best)
-	case perRound > 0: // before version 2
-		targets, err := x.targets()
-		if err != nil {
-			return err
-		}
-		perRound = max(x.parallel, 1) * targets
-		x.rounds = nil
-		for at := 0; at <= len(x.trees); at += perRound {
+	}
+	if len(x.rounds) == 0 { // before version 2
+		for at := 0; at <= len(x.trees); at += max(x.parallel, 1) * m.targets {
 			x.rounds = append(x.rounds, int32(at))
 		}
 	}
