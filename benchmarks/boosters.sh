@@ -32,8 +32,8 @@ PY
 for model in LightGBM.txt XGBoost.ubj CatBoost.cbm; do
 	: >"$dir/ours" >"$dir/peer"
 	for _ in $(seq "${ROUNDS:-5}"); do
-		"$dir/boosters" -model "$dir/$model" -rows "$dir/rows" -threads "$workers" -rounds 1 -out "$dir/o" >>"$dir/ours"
-		"$python" benchmarks/boosters/peer.py "$dir/$model" "$dir/rows" 20 1 "$workers" "$dir/p" >>"$dir/peer"
+		"$dir/boosters" -model "$dir/$model" -rows "$dir/rows" -threads "$workers" -out "$dir/o" >>"$dir/ours"
+		"$python" benchmarks/boosters/peer.py "$dir/$model" "$dir/rows" 20 "$workers" "$dir/p" >>"$dir/peer"
 	done
 	ours=$(sort -g "$dir/ours" | head -n 1 | cut -d' ' -f1) peer=$(sort -g "$dir/peer" | head -n 1 | cut -d' ' -f1)
 	difference=$("$python" -c 'import sys, numpy as np; a, b = map(np.fromfile, sys.argv[1:]); print(f"{np.abs(a - b).max():.1e}")' "$dir/o" "$dir/p")

@@ -135,6 +135,13 @@ func TestCategories(t *testing.T) {
 	if _, err := Load(strings.NewReader(strings.Replace(text, `["low", "high"]`, `["low", "high"], ["a"]`, 1)), nil); err == nil || !strings.Contains(err.Error(), "which have which") {
 		t.Fatal("categories of no column:", err)
 	}
+	truth := strings.Replace(text, `["low", "high"]`, "[false, true]", 1) // are the numbers 0 and 1
+	if g, err = Load(strings.NewReader(truth), nil); err != nil {
+		t.Fatal(err)
+	}
+	if labels, err = g.Labels(); err != nil || labels != nil {
+		t.Fatal(labels, err)
+	}
 	x := `{"learner":{"attributes":{},"feature_names":["kind","n"],"feature_types":["c","c"],"gradient_booster":{"model":{"cats":{"enc":[{"offsets":[0,3,5],"values":[108,111,119,195,188]},{"type":15,"values":[3,7]}]},` +
 		`"gbtree_model_param":{"num_parallel_tree":"1"},"tree_info":[0],"trees":[{"left_children":[1,-1,-1],"right_children":[2,-1,-1],"split_indices":[0,0,0],"default_left":[0,0,0],"split_type":[1,0,0],"split_conditions":[NaN,1,2],` +
 		`"categories":[1],"categories_nodes":[0],"categories_segments":[0],"categories_sizes":[1],"tree_param":{"size_leaf_vector":"1"}}]},"name":"gbtree"},"learner_model_param":{"base_score":"5E-1","num_class":"0","num_feature":"2","num_target":"1"},"objective":{"name":"reg:squarederror"}},"version":[3,1,0]}`
@@ -146,6 +153,12 @@ func TestCategories(t *testing.T) {
 	}
 	if y := run(t, g, []float64{0, 0, 1, 0, math.NaN(), 0}, 3, []string{"prediction"})[0]; !slices.Equal(y, []float64{1.5, 2.5, 2.5}) {
 		t.Fatal(y)
+	}
+	if g, err = Load(strings.NewReader(strings.Replace(x, "[0,3,5]", "[0,3,4]", 1)), nil); err != nil { // the name ends within a character
+		t.Fatal(err)
+	}
+	if labels, err = g.Labels(); err != nil || labels.Columns["kind"] != nil {
+		t.Fatal(labels, err)
 	}
 }
 

@@ -61,27 +61,17 @@ func catboostLink(loss string, scores int) (link, error) {
 
 // catboostOutputs are the names of the predictors.
 func catboostOutputs(c *catboost.Model, of link) []string {
-	switch alpha := strings.Split(c.Alpha, ","); {
+	switch {
 	case of == softmax:
 		return []string{"probabilities"}
 	case of == meanAndVariance:
 		return []string{"mean", "variance"}
-	case c.Loss == "MultiQuantile" && len(alpha) == c.Dimension:
-		for i := range alpha {
-			alpha[i] = "quantile" + alpha[i]
-		}
-		if unique(alpha) {
-			return alpha
-		}
+	case c.Loss == "MultiQuantile":
+		return quantileNames(strings.Split(c.Alpha, ","), c.Dimension)
 	case c.Dimension > 1 && len(c.Classes) == c.Dimension && unique(c.Classes):
 		return c.Classes
 	}
 	return targetNames(c.Dimension)
-}
-
-func unique(names []string) bool {
-	sorted := slices.Sorted(slices.Values(names))
-	return sorted[0] != "" && len(slices.Compact(sorted)) == len(names)
 }
 
 // catboostColumns makes the columns, in the order in which the model is fed, and returns which one each split asks: those
@@ -107,10 +97,14 @@ func (m *model) catboostColumns(c *catboost.Model) []int32 {
 			position[v] = float64(i)
 		}
 		m.columns[k.Flat].text = func(category string) float64 {
-			if i, known := position[catboost.Hash(category)]; known {
-				return i
+			i, known := find(category, func(category string) (float64, bool) {
+				i, known := position[catboost.Hash(category)]
+				return i, known
+			})
+			if !known {
+				return -1
 			}
-			return -1
+			return i
 		}
 	}
 	return at

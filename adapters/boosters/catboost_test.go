@@ -2,13 +2,9 @@ package boosters
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -47,29 +43,7 @@ func (d *digits) UnmarshalText(text []byte) error {
 }
 
 // tabledFiles are the files of one library.
-func tabledFiles(t testing.TB, library string) (all []tabled) {
-	t.Helper()
-	paths, err := filepath.Glob("testdata/" + library + "-*.json.gz")
-	if err != nil || len(paths) < 2 {
-		t.Fatal("files of two versions are missing", paths, err)
-	}
-	for _, path := range paths {
-		packed, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var f tabled
-		if err := json.NewDecoder(r).Decode(&f); err != nil {
-			t.Fatal(path, err)
-		}
-		all = append(all, f)
-	}
-	return all
-}
+func tabledFiles(t testing.TB, library string) []tabled { return unpacked[tabled](t, library+"-*") }
 
 // compute runs the model on the rows of the case, whose columns are in the order of the inputs.
 func (c *tabledCase) compute(t testing.TB, g *onnx.Graph, tensors []string) [][]float64 {

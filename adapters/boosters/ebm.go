@@ -1,10 +1,12 @@
 package boosters
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/ebm"
 	"github.com/pho-go/pho/adapters/internal/tree"
@@ -28,13 +30,18 @@ func readEBM(file []byte) (*model, error) {
 	default:
 		return nil, fmt.Errorf("the link %.40q with %d scores and %d classes is not supported", e.Link, m.targets, len(e.Classes))
 	}
+	codes := make([]map[string]float64, len(e.Features))
 	for i := range e.Features {
-		m.columns = append(m.columns, ebmColumn(&e.Features[i]))
+		codes[i] = ebmCodes(&e.Features[i])
+		m.columns = append(m.columns, ebmColumn(&e.Features[i], codes[i]))
 	}
 	f := &tree.Forest{Targets: m.targets, Base: e.Intercept}
 	f.Name = treeNames(f)
 	for i := range e.Terms {
-		t := ebmTerm{Term: &e.Terms[i], features: e.Features, forest: f, targets: m.targets}
+		t := ebmTerm{Term: &e.Terms[i], forest: f, targets: m.targets}
+		for k, feature := range t.Features {
+			t.steps = append(t.steps, newEBMSteps(&e.Features[feature], codes[feature], len(t.Features), t.Sizes[k]))
+		}
 		f.Roots = append(f.Roots, int32(len(f.Nodes)))
 		if t.place(0, 0); len(f.Nodes) > maxNodes {
 			return nil, fmt.Errorf("its terms have more than %d bins", maxNodes)
@@ -49,17 +56,20 @@ const maxNodes = 1 << 26
 
 // ebmColumn: a category enters as its position among all that the column has, what is none of them as -1, and the
 // empty text, if it is none, as a missing one.
-func ebmColumn(f *ebm.Feature) column {
+func ebmColumn(f *ebm.Feature, codes map[string]float64) column {
 	c := column{name: f.Name}
 	if f.Continuous {
 		return c
 	}
-	codes := ebmCodes(f)
 	c.text = func(category string) float64 {
-		if i, known := codes[category]; known {
+		i, known := find(category, func(category string) (float64, bool) {
+			i, known := codes[category]
+			return i, known
+		})
+		switch {
+		case known:
 			return i
-		}
-		if category == "" {
+		case category == "":
 			return math.NaN()
 		}
 		return -1
@@ -67,11 +77,11 @@ func ebmColumn(f *ebm.Feature) column {
 	return c
 }
 
-// ebmCodes numbers the categories of a column by the finest list of bins.
+// ebmCodes numbers the categories of a column, those of one bin of the finest list one after another.
 func ebmCodes(f *ebm.Feature) map[string]float64 {
 	codes := map[string]float64{}
 	for _, bins := range f.Categories {
-		for _, category := range slices.Sorted(maps.Keys(bins)) {
+		for _, category := range slices.SortedFunc(maps.Keys(bins), func(a, b string) int { return cmp.Or(bins[a]-bins[b], strings.Compare(a, b)) }) {
 			if _, known := codes[category]; !known {
 				codes[category] = float64(len(codes))
 			}
@@ -83,9 +93,40 @@ func ebmCodes(f *ebm.Feature) map[string]float64 {
 // ebmTerm writes a term as a tree.
 type ebmTerm struct {
 	*ebm.Term
-	features []ebm.Feature
-	forest   *tree.Forest
-	targets  int
+	steps   []ebmSteps // of each column
+	forest  *tree.Forest
+	targets int
+}
+
+// ebmSteps are the bins of a column: those of numbers below cuts[0], from it to cuts[1], ..., and from the last cut on.
+type ebmSteps struct {
+	cuts []float64
+	bins []int
+}
+
+// newEBMSteps are those for terms of so many columns, in each of which f has size bins. Categories are their codes; what
+// is none of them, -1 too, is in the last bin.
+func newEBMSteps(f *ebm.Feature, codes map[string]float64, columns, size int) (s ebmSteps) {
+	level := f.Level(columns)
+	if f.Continuous {
+		for i := range len(f.Cuts[level]) + 1 {
+			s.bins = append(s.bins, 1+i)
+		}
+		s.cuts = f.Cuts[level]
+		return s
+	}
+	last := size - 1
+	of := slices.Repeat([]int{last}, len(codes)) // the bin of each code
+	for category, bin := range f.Categories[level] {
+		of[int(codes[category])] = bin
+	}
+	s.bins = []int{last}
+	for code, bin := range of {
+		if bin != s.bins[len(s.bins)-1] {
+			s.cuts, s.bins = append(s.cuts, float64(code)), append(s.bins, bin)
+		}
+	}
+	return s
 }
 
 func (t *ebmTerm) push(n tree.Node) int32 {
@@ -103,58 +144,23 @@ func (t *ebmTerm) place(k, at int) int32 {
 		n.To = int32(len(t.forest.Weights))
 		return t.push(n)
 	}
-	feature := int32(t.Features[k])
-	f, at := &t.features[feature], at*t.Sizes[k]
-	level := f.Level(len(t.Features))
-	top := t.push(tree.Node{Mode: tree.LEQ, Feature: feature, Value: math.Inf(1)}) // missing values go to bin 0
+	at *= t.Sizes[k]
+	top := t.push(tree.Node{Mode: tree.LEQ, Feature: int32(t.Features[k]), Value: math.Inf(1)}) // missing values go to bin 0
 	missing := t.place(k+1, at)
-	values := int32(0)
-	if f.Continuous {
-		values = t.search(k, at+1, feature, f.Cuts[level])
-	} else {
-		values = t.categories(k, at, feature, f, level)
-	}
+	values := t.search(k, at, t.steps[k])
 	t.forest.Nodes[top].True, t.forest.Nodes[top].False = values, missing
 	return top
 }
 
-// search appends a binary search for the bins from first on, which cuts separate: those from a cut on are above it.
-func (t *ebmTerm) search(k, first int, feature int32, cuts []float64) int32 {
-	if len(cuts) == 0 {
-		return t.place(k+1, first)
+// search appends a binary search for the bin of column k.
+func (t *ebmTerm) search(k, at int, s ebmSteps) int32 {
+	if len(s.cuts) == 0 {
+		return t.place(k+1, at+s.bins[0])
 	}
-	middle := len(cuts) / 2
-	top := t.push(tree.Node{Mode: tree.LT, Feature: feature, Value: cuts[middle]})
-	below := t.search(k, first, feature, cuts[:middle])
-	above := t.search(k, first+middle+1, feature, cuts[middle+1:])
+	middle := len(s.cuts) / 2
+	top := t.push(tree.Node{Mode: tree.LT, Feature: int32(t.Features[k]), Value: s.cuts[middle]})
+	below := t.search(k, at, ebmSteps{s.cuts[:middle], s.bins[:middle+1]})
+	above := t.search(k, at, ebmSteps{s.cuts[middle+1:], s.bins[middle+1:]})
 	t.forest.Nodes[top].True, t.forest.Nodes[top].False = below, above
-	return top
-}
-
-// categories appends a question for each bin, whose categories are a set; the last bin is that of all others.
-func (t *ebmTerm) categories(k, at int, feature int32, f *ebm.Feature, level int) int32 {
-	codes := ebmCodes(f)
-	sets := make([][]float64, t.Sizes[k])
-	for category, bin := range f.Categories[level] {
-		sets[bin] = append(sets[bin], codes[category])
-	}
-	top, last := int32(-1), int32(-1)
-	link := func(node int32) {
-		if last >= 0 {
-			t.forest.Nodes[last].False = node
-		} else {
-			top = node
-		}
-	}
-	for bin := 1; bin < t.Sizes[k]-1; bin++ {
-		own := t.push(tree.Node{Mode: tree.Member, Feature: feature, Set: int32(len(t.forest.Sets))})
-		slices.Sort(sets[bin])
-		t.forest.Sets = append(t.forest.Sets, sets[bin])
-		link(own)
-		in := t.place(k+1, at+bin)
-		t.forest.Nodes[own].True = in
-		last = own
-	}
-	link(t.place(k+1, at+t.Sizes[k]-1))
 	return top
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/ebm"
@@ -43,6 +45,29 @@ func TestEBMStructure(t *testing.T) {
 		if p := s.Predictors[0]; p.Deep != nil || len(p.Terms) != len(own.Terms) || p.Intercept != own.Intercept[0] {
 			t.Errorf("%s: %d terms of %d, deep %v, intercept %v of %v", f.Version, len(p.Terms), len(own.Terms), p.Deep, p.Intercept, own.Intercept)
 		}
+	}
+}
+
+// TestEBMCategories: a column has any number of categories, and a truth value that is none is a number. The column's
+// name is no sign of another library.
+func TestEBMCategories(t *testing.T) {
+	const n = 6000
+	categories, scores := make([]string, n), make([]string, n+2)
+	for i := range scores {
+		scores[i] = strconv.Itoa(i)
+	}
+	for i := range categories {
+		categories[i] = strconv.Quote(strconv.Itoa(i))
+	}
+	file := fmt.Sprintf(`{"version":"1.0","ebm":{"outputs":[{"link":"identity"}],"intercept":[0],"features":[{"name":"learner","type":"nominal","categories":[[%s]]}],"terms":[{"term_features":["learner"],"scores":[%s]}]}}`,
+		strings.Join(categories, ","), strings.Join(scores, ","))
+	g, err := Load(strings.NewReader(file), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := tabledCase{Text: []string{"learner"}, Columns: [][]any{{"", "0", "4999", "5999", "6000", "True", "false", "yes"}}}
+	if y := c.compute(t, g, []string{"prediction"})[0]; !slices.Equal(y, []float64{0, 1, 5000, 6000, n + 1, 2, 1, n + 1}) {
+		t.Error(y)
 	}
 }
 

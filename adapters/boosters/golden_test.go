@@ -30,28 +30,29 @@ type goldenCase struct {
 }
 
 // goldens are the cases of all libraries and versions.
-func goldens(t testing.TB) []golden {
+func goldens(t testing.TB) []golden { return unpacked[golden](t, "golden-*") }
+
+// unpacked are the files of testdata whose names match a pattern.
+func unpacked[T any](t testing.TB, pattern string) (all []T) {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/golden-*.json.gz")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no golden files", err)
+	paths, err := filepath.Glob("testdata/" + pattern + ".json.gz")
+	if err != nil || len(paths) < 2 {
+		t.Fatal("files of two versions are missing", paths, err)
 	}
-	var all []golden
 	for _, path := range paths {
-		packed, err := os.Open(path)
+		packed, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer packed.Close()
-		r, err := gzip.NewReader(packed)
+		r, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
-			t.Fatal(err)
-		}
-		var g golden
-		if err := json.NewDecoder(r).Decode(&g); err != nil {
 			t.Fatal(path, err)
 		}
-		all = append(all, g)
+		var f T
+		if err := json.NewDecoder(r).Decode(&f); err != nil {
+			t.Fatal(path, err)
+		}
+		all = append(all, f)
 	}
 	return all
 }

@@ -38,6 +38,20 @@ type column struct {
 	text func(string) float64
 }
 
+// find finds a category. A truth value as text files have it, if it is none, is the number that libraries take it for.
+func find(category string, in func(string) (code float64, known bool)) (float64, bool) {
+	if code, known := in(category); known {
+		return code, true
+	}
+	switch category {
+	case "True", "TRUE", "true":
+		return in("1")
+	case "False", "FALSE", "false":
+		return in("0")
+	}
+	return 0, false
+}
+
 // entry is how a number of a column enters.
 type entry uint8
 
@@ -97,6 +111,24 @@ func targetNames(k int) []string {
 		names = append(names, fmt.Sprintf("target%d", i))
 	}
 	return names
+}
+
+// quantileNames are the names of k predictors that are quantiles of these levels.
+func quantileNames(levels []string, k int) []string {
+	names := make([]string, len(levels))
+	for i, level := range levels {
+		names[i] = "quantile" + level
+	}
+	if k > 1 && len(names) == k && unique(names) {
+		return names
+	}
+	return targetNames(k)
+}
+
+// unique reports whether names differ and none is empty.
+func unique(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return sorted[0] != "" && len(slices.Compact(sorted)) == len(names)
 }
 
 // treeNames names the nodes of f by tree: those of a tree follow its root.

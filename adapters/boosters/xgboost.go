@@ -1,28 +1,23 @@
 package boosters
 
 import (
-	"bytes"
 	stdjson "encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/document"
 	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/data"
 )
 
-// isXGBoost: an object with a learner and XGBoost's version, of which one comes first.
+// isXGBoost: an object whose first members are a learner and XGBoost's version, in either order.
 func isXGBoost(head []byte) bool {
-	if document.IsUBJ(head) {
-		return bytes.Contains(head[:min(64, len(head))], []byte("learner")) || bytes.Contains(head[:min(64, len(head))], []byte("version"))
-	}
-	head = bytes.TrimLeft(head, " \t\r\n")
-	key, object := bytes.CutPrefix(head, []byte("{"))
-	key = bytes.TrimLeft(key, " \t\r\n")
-	return object && (bytes.HasPrefix(key, []byte(`"learner"`)) || bytes.HasPrefix(key, []byte(`"version"`)) && bytes.Contains(head, []byte(`"learner"`)))
+	keys := document.Keys(head, 2)
+	return len(keys) > 0 && (keys[0] == "learner" || slices.Equal(keys, []string{"version", "learner"}))
 }
 
 // xgboost is the file, as far as predictions need it.
@@ -196,6 +191,9 @@ func (x *xgboost) categories(r document.Reader) error {
 				return fmt.Errorf("a category is the bytes %d to %d of %d", from, to, len(text))
 			}
 			levels = append(levels, string(text[from:to]))
+		}
+		if slices.ContainsFunc(levels, func(l string) bool { return !utf8.ValidString(l) }) { // cut by characters: version 3.2 and pandas
+			levels = nil
 		}
 		x.levels = append(x.levels, levels)
 		return nil
@@ -391,17 +389,15 @@ func (x *xgboost) linear(columns int, base []float64) (*linear, error) {
 
 // outputs are the names of the predictors.
 func (x *xgboost) outputs(targets int) []string {
-	names := targetNames(targets)
 	var alpha []float64
-	if x.objective == "reg:quantileerror" && stdjson.Unmarshal([]byte(x.parameters["quantile_alpha"]), &alpha) == nil && len(alpha) == targets && targets > 1 {
-		for k, a := range alpha {
-			names[k] = "quantile" + strconv.FormatFloat(a, 'g', -1, 64)
-		}
-	}
-	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < targets {
+	if x.objective != "reg:quantileerror" || stdjson.Unmarshal([]byte(x.parameters["quantile_alpha"]), &alpha) != nil {
 		return targetNames(targets)
 	}
-	return names
+	var levels []string
+	for _, a := range alpha {
+		levels = append(levels, strconv.FormatFloat(a, 'g', -1, 64))
+	}
+	return quantileNames(levels, targets)
 }
 
 // base is what the sum for each target begins with: the base score, which is one of responses, as a number of
@@ -442,21 +438,11 @@ func (x *xgboost) stopped(m *model) error {
 		return nil
 	}
 	round, err := strconv.Atoi(best)
-	perRound := len(x.trees)
-	if len(x.rounds) > 0 {
-		perRound = 0
-	}
-	switch {
-	case err != nil || round < 0:
+	if err != nil || round < 0 {
 		return fmt.Errorf("best_iteration is %q", best)
-	case perRound > 0: // before version 2
-		targets, err := x.targets()
-		if err != nil {
-			return err
-		}
-		perRound = max(x.parallel, 1) * targets
-		x.rounds = nil
-		for at := 0; at <= len(x.trees); at += perRound {
+	}
+	if len(x.rounds) == 0 { // before version 2
+		for at := 0; at <= len(x.trees); at += max(x.parallel, 1) * m.targets {
 			x.rounds = append(x.rounds, int32(at))
 		}
 	}

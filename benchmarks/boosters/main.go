@@ -1,6 +1,6 @@
 // Command boosters predicts rows with a booster from its library's own file: -model FILE, -rows FILE, which are
-// float64 numbers, row by row, -columns of them in a row. It prints the seconds of the fastest of -rounds predictions on
-// -threads goroutines, and writes the scores to -out.
+// float64 numbers, row by row, -columns of them in a row. It prints the seconds that a prediction on -threads goroutines takes, and
+// writes the scores to -out.
 package main
 
 import (
@@ -19,11 +19,11 @@ import (
 
 func main() {
 	model, rowsFile, out := flag.String("model", "", ""), flag.String("rows", "", ""), flag.String("out", "", "")
-	columns, rounds, threads := flag.Int("columns", 20, ""), flag.Int("rounds", 5, ""), flag.Int("threads", 2, "")
+	columns, threads := flag.Int("columns", 20, ""), flag.Int("threads", 2, "")
 	flag.Parse()
 	x, err := numbers(*rowsFile)
 	if err == nil {
-		err = predict(*model, *out, x, *columns, *rounds, *threads)
+		err = predict(*model, *out, x, *columns, *threads)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -39,7 +39,7 @@ func numbers(path string) ([]float64, error) {
 	return x, err
 }
 
-func predict(model, out string, x []float64, columns, rounds, threads int) error {
+func predict(model, out string, x []float64, columns, threads int) error {
 	f, err := os.Open(model)
 	if err != nil {
 		return err
@@ -62,15 +62,11 @@ func predict(model, out string, x []float64, columns, rounds, threads int) error
 	}
 	rows := len(x) / columns
 	y := make([]float64, rows)
-	best := math.Inf(1)
-	for range rounds {
-		begin := time.Now()
-		if err := run(e, y, x, rows, columns, threads); err != nil {
-			return err
-		}
-		best = min(best, time.Since(begin).Seconds())
+	begin = time.Now()
+	if err := run(e, y, x, rows, columns, threads); err != nil {
+		return err
 	}
-	fmt.Printf("%.4f s, loaded in %.2f s\n", best, loaded.Seconds())
+	fmt.Printf("%.4f s, loaded in %.2f s\n", time.Since(begin).Seconds(), loaded.Seconds())
 	raw := make([]byte, 0, 8*rows)
 	for _, v := range y {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))

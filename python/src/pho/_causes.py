@@ -8,7 +8,7 @@ from . import _steps
 
 _MOST = 0.9  # of the rows: rounding is not the cause where more are off
 
-# docs/models.md has the same as a table, with the versions that were measured.
+# docs/networks.md has the same as a table, with the versions that were measured.
 
 
 def cause(model: Any, sample: Any, share: float) -> Optional[str]:

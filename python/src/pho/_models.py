@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from . import _boosters, _command, _own, _predictions, _steps
+from . import _boosters, _own, _predictions, _steps
 from ._need import need
 from .errors import Error, UsageError
 
@@ -153,9 +153,11 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
             file.write(exported[0])
         return Network(path, True, exported[1])
 
-    own = None if onnx else _own.saved(_unwrapped(model), names, lambda c: kinds.get(c, False), folder, _command.run)
+    fitted = _unwrapped(model)
+    own = None if onnx else _own.writer(fitted, names)
     if own is not None:
-        yield lambda: _booster(own)
+        path = os.path.join(folder, own[0])
+        yield lambda: Network(path, True, *_own.saved(fitted, own[1], path, names, kinds))
     if "catboost" in modules:
         yield lambda: written(_boosters.catboost(model, list(names)))
     elif modules & {"lightgbm", "xgboost"} and type(model).__name__ == "Booster":
@@ -165,11 +167,6 @@ def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: 
         yield lambda: written(_estimator(model, list(names), kinds, levels, False))
         if all(type(step).__module__.startswith("sklearn") for step in _steps.every(model)):
             yield lambda: written(_estimator(model, list(names), kinds, levels, True))
-
-
-def _booster(write: Callable[[], tuple[str, dict[str, list[str]], list[str]]]) -> Network:
-    path, inputs, factors = write()
-    return Network(path, True, dict(inputs), factors)
 
 
 def _levels(model: Any, categories: Sequence[str]) -> dict[str, list[str]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
-from . import _fitted
+from . import _command, _fitted
 from ._need import need
 from .errors import Error
 
@@ -135,49 +134,32 @@ def _encoded(model: Any, names: list[str]) -> tuple[list[int], dict[int, list[An
     return order, levels
 
 
-def inputs(described: Any, own: Optional[Sequence[str]], names: Sequence[str], texts: Callable[[str], bool]) -> tuple[dict[str, list[str]], list[str]]:
-    """The columns of the file's inputs that are called otherwise, and those of numbers that it takes as categories.
+def saved(model: Any, write: Writer, path: str, names: Sequence[str], kinds: Mapping[str, bool]) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Write a model; the columns of the file's inputs that are called otherwise, and those of numbers that it takes as categories.
 
     Parameters
     ----------
-    described : dict
-        The file, as ``pho inspect --json`` has it.
-    own : list of str, optional
-        The file's names of the columns.
+    model
+        What :func:`writer` has `write` of.
     names : list of str
         The columns that the model is fed, in order.
-    texts : callable
-        Whether a column holds texts.
+    kinds : dict
+        Columns of the rows: True of those that hold text.
     """
-    bound: dict[str, list[str]] = {}
+    try:
+        own = write(path)
+    except Error:
+        raise
+    except Exception as fault:
+        raise Error(f"{_fitted.library(model)} could not write the model: {fault}") from fault
+    bound: dict[str, Sequence[str]] = {}
     factors = []
     place = {n: i for i, n in enumerate(own or ())}
-    for given in described["inputs"]:
+    for given in json.loads(_command.run(["inspect", path, "--json"]))["inputs"]:
         name = given["name"]
         columns = [names[place[name]]] if name in place else list(names)
         if columns != [name]:
             bound[name] = columns
         if given["type"] == "string":
-            factors += [c for c in columns if not texts(c)]
+            factors += [c for c in columns if not kinds.get(c, False)]
     return bound, factors
-
-
-def saved(model: Any, names: Sequence[str], texts: Callable[[str], bool], folder: str, run: Callable[[list[str]], str]) -> Optional[Callable[[], tuple[str, dict[str, list[str]], list[str]]]]:
-    """What writes the file into `folder`, and returns its path, its inputs and its factors; None: there is none."""
-    way = writer(model, names)
-    if way is None:
-        return None
-    file, write = way
-
-    def made() -> tuple[str, dict[str, list[str]], list[str]]:
-        path = os.path.join(folder, file)
-        try:
-            own = write(path)
-        except Error:
-            raise
-        except Exception as fault:
-            raise Error(f"{_fitted.library(model)} could not write the model: {fault}") from fault
-        described = json.loads(run(["inspect", path, "--json"]))
-        return (path, *inputs(described, own, names, texts))
-
-    return made

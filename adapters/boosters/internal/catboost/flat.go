@@ -150,28 +150,22 @@ func (t table) each(i int, yield func(table)) {
 }
 
 func (t table) int32s(i int) []int32 {
-	b := t.vector(i, 4)
-	out := make([]int32, len(b)/4)
-	for k := range out {
-		out[k] = int32(binary.LittleEndian.Uint32(b[4*k:]))
-	}
-	return out
+	return numbersOf(t.vector(i, 4), 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) })
 }
 
 func (t table) float32s(i int) []float32 {
-	b := t.vector(i, 4)
-	out := make([]float32, len(b)/4)
-	for k := range out {
-		out[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:]))
-	}
-	return out
+	return numbersOf(t.vector(i, 4), 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) })
 }
 
 func (t table) float64s(i int) []float64 {
-	b := t.vector(i, 8)
-	out := make([]float64, len(b)/8)
+	return numbersOf(t.vector(i, 8), 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
+}
+
+// numbersOf are the numbers of size bytes that b holds.
+func numbersOf[T any](b []byte, size int, number func([]byte) T) []T {
+	out := make([]T, len(b)/size)
 	for k := range out {
-		out[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
+		out[k] = number(b[size*k:])
 	}
 	return out
 }

@@ -1,23 +1,18 @@
 package catboost
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/adapters/boosters/internal/document"
 )
 
 func isJSON(head []byte) bool {
-	head = bytes.TrimLeft(head, " \t\r\n")
-	key, object := bytes.CutPrefix(head, []byte("{"))
-	key = bytes.TrimLeft(key, " \t\r\n")
-	for _, first := range []string{`"features_info"`, `"ctr_data"`, `"oblivious_trees"`, `"model_info"`} {
-		if object && bytes.HasPrefix(key, []byte(first)) {
-			return true
-		}
-	}
-	return false
+	keys := document.Keys(head, 1)
+	return len(keys) > 0 && slices.Contains([]string{"features_info", "ctr_data", "oblivious_trees", "model_info"}, keys[0])
 }
 
 type jsonSplit struct {

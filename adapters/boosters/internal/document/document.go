@@ -6,6 +6,7 @@ package document
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Reader is at a value of a document. Each method but Kind reads it and goes on to the next one. No error is
@@ -27,9 +28,8 @@ type Reader interface {
 	Offset() int
 	// End is an error unless nothing follows.
 	End() error
-	// floats and ints append an array's numbers.
-	floats(dst []float32) ([]float32, error)
-	ints(dst []int32) ([]int32, error)
+	// single is a number rounded to float32.
+	single() (float32, error)
 }
 
 // Kind is that of a value.
@@ -75,28 +75,44 @@ func IsUBJ(b []byte) bool {
 	return false
 }
 
-// Floats reads an array of numbers of float32.
-func Floats(r Reader) ([]float32, error) { return r.floats(nil) }
-
-// Ints reads an array of integers.
-func Ints(r Reader) ([]int32, error) { return r.ints(nil) }
-
-// Texts reads an array of texts.
-func Texts(r Reader) ([]string, error) {
-	var out []string
-	err := r.Array(func() error {
-		s, err := r.Text()
-		out = append(out, s)
-		return err
+// Keys are the keys of the first members, at most so many, of an object that begins with head.
+func Keys(head []byte, most int) (keys []string) {
+	r := New(head)
+	_ = r.Object(func(key string) error { // the head may break off
+		if keys = append(keys, key); len(keys) == most {
+			return errEnough
+		}
+		return r.Skip()
 	})
-	return out, err
+	return keys
 }
 
-// Doubles reads an array of numbers.
-func Doubles(r Reader) ([]float64, error) {
-	var out []float64
-	err := r.Array(func() error {
+var errEnough = errors.New("enough is read")
+
+// Floats reads an array of numbers, rounded to float32.
+func Floats(r Reader) ([]float32, error) { return list(r, r.single) }
+
+// Ints reads an array of integers.
+func Ints(r Reader) ([]int32, error) {
+	return list(r, func() (int32, error) {
 		v, err := r.Number()
+		if err == nil && (v != math.Trunc(v) || math.Abs(v) > math.MaxInt32) {
+			err = fmt.Errorf("byte %d: %v is no integer of 32 bits", r.Offset(), v)
+		}
+		return int32(v), err
+	})
+}
+
+// Texts reads an array of texts.
+func Texts(r Reader) ([]string, error) { return list(r, r.Text) }
+
+// Doubles reads an array of numbers.
+func Doubles(r Reader) ([]float64, error) { return list(r, r.Number) }
+
+// list reads an array of what element reads.
+func list[T any](r Reader, element func() (T, error)) (out []T, err error) {
+	err = r.Array(func() error {
+		v, err := element()
 		out = append(out, v)
 		return err
 	})

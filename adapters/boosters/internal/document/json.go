@@ -171,25 +171,9 @@ func (j *json) number(bits int) (float64, error) {
 
 func (j *json) Number() (float64, error) { return j.number(64) }
 
-func (j *json) floats(dst []float32) ([]float32, error) {
-	err := j.Array(func() error {
-		v, err := j.number(32)
-		dst = append(dst, float32(v))
-		return err
-	})
-	return dst, err
-}
-
-func (j *json) ints(dst []int32) ([]int32, error) {
-	err := j.Array(func() error {
-		v, err := j.number(64)
-		if err == nil && (v != math.Trunc(v) || math.Abs(v) > math.MaxInt32) {
-			err = fmt.Errorf("byte %d: %v is no integer of 32 bits", j.at, v)
-		}
-		dst = append(dst, int32(v))
-		return err
-	})
-	return dst, err
+func (j *json) single() (float32, error) {
+	v, err := j.number(32)
+	return float32(v), err
 }
 
 func (j *json) Skip() error {

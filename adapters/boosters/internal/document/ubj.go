@@ -217,25 +217,9 @@ func (u *ubj) Array(element func() error) error {
 	})
 }
 
-func (u *ubj) floats(dst []float32) ([]float32, error) {
-	err := u.Array(func() error {
-		v, err := u.Number()
-		dst = append(dst, float32(v))
-		return err
-	})
-	return dst, err
-}
-
-func (u *ubj) ints(dst []int32) ([]int32, error) {
-	err := u.Array(func() error {
-		v, err := u.Number()
-		if err == nil && (v != math.Trunc(v) || math.Abs(v) > math.MaxInt32) {
-			err = fmt.Errorf("byte %d: %v is no integer of 32 bits", u.at, v)
-		}
-		dst = append(dst, int32(v))
-		return err
-	})
-	return dst, err
+func (u *ubj) single() (float32, error) {
+	v, err := u.Number()
+	return float32(v), err
 }
 
 func (u *ubj) Skip() error {

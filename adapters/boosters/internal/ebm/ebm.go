@@ -9,13 +9,14 @@
 package ebm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/pho-go/pho/adapters/boosters/internal/document"
 )
 
 // Model is what a file holds, checked: indexes are within bounds, numbers are finite.
@@ -51,11 +52,8 @@ const (
 
 // Is reports whether a file that begins with head is one: an object whose first members are a version and an ebm.
 func Is(head []byte) bool {
-	head = bytes.TrimLeft(head, " \t\r\n")
-	key, object := bytes.CutPrefix(head, []byte("{"))
-	key = bytes.TrimLeft(key, " \t\r\n")
-	key = key[:min(len(key), 256)]
-	return object && (bytes.HasPrefix(key, []byte(`"ebm"`)) || bytes.HasPrefix(key, []byte(`"version"`)) && bytes.Contains(key, []byte(`"ebm"`)))
+	keys := document.Keys(head, 2)
+	return len(keys) > 0 && (keys[0] == "ebm" || slices.Equal(keys, []string{"version", "ebm"}))
 }
 
 type file struct {
