@@ -130,7 +130,9 @@ def _export(model: Model, columns: Columns) -> tuple[bytes, dict[str, Sequence[s
     return model.export_onnx_(), {}
 
 
-def exports(model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str, onnx: bool) -> Iterator[Callable[[], Network]]:
+def exports(
+    model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str, onnx: bool
+) -> Iterator[Callable[[], Network]]:
     """Ways to write a fitted estimator as a file, its library's own first; each may raise Error.
 
     Parameters

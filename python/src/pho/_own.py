@@ -72,7 +72,9 @@ def _histogram(model: Any, names: list[str], path: str) -> Sequence[str]:
     The trees compare numbers as they are; categories are those of the estimator's encoder. A category that it does
     not know goes where missing values go.
     """
-    link = {"IdentityLink": "identity", "LogLink": "log", "LogitLink": "logit", "MultinomialLogit": "softmax", "HalfLogitLink": "logit"}.get(type(model._loss.link).__name__)
+    link = {"IdentityLink": "identity", "LogLink": "log", "LogitLink": "logit", "MultinomialLogit": "softmax", "HalfLogitLink": "logit"}.get(
+        type(model._loss.link).__name__
+    )
     if link is None:
         raise Error(f"the link {type(model._loss.link).__name__} of the {type(model).__name__} is not known")
     order, levels = _encoded(model, names)
@@ -99,7 +101,13 @@ def _histogram(model: Any, names: list[str], path: str) -> Sequence[str]:
                     values = levels.get(column)
                     which = len(sets)
                     sets.append(sorted(float(c) if values is None or isinstance(values[0], str) else float(values[c]) for c in codes))
-                for key, value in (("feature", column), ("threshold", float(node["num_threshold"])), ("set", which), ("left", left), ("right", right)):
+                for key, value in (
+                    ("feature", column),
+                    ("threshold", float(node["num_threshold"])),
+                    ("set", which),
+                    ("left", left),
+                    ("right", right),
+                ):
                     tree[key].append(value)
                 tree["missing_left"].append(int(missing))
                 tree["value"].append(float(node["value"]))
@@ -107,7 +115,15 @@ def _histogram(model: Any, names: list[str], path: str) -> Sequence[str]:
     import sklearn
 
     base = need("numpy", "to write the trees").ravel(model._baseline_prediction).tolist()
-    told = {"format": "pho.trees/1", "library": f"scikit-learn {sklearn.__version__}", "link": link, "base": base, "columns": columns, "sets": sets, "trees": trees}
+    told = {
+        "format": "pho.trees/1",
+        "library": f"scikit-learn {sklearn.__version__}",
+        "link": link,
+        "base": base,
+        "columns": columns,
+        "sets": sets,
+        "trees": trees,
+    }
     if link == "softmax":
         told["classes"] = [str(c) for c in model.classes_]
     with open(path, "w", encoding="utf-8") as file:

@@ -141,7 +141,13 @@ def _kinds(call: Call, columns: Sequence[str]) -> dict[str, bool]:
 
 def _two_texts(call: Call, f: _functions.Function) -> bool:
     """Whether a column of files names two classes, which then have to be in the model's file: one of ONNX holds them."""
-    return call.files is not None and call.response is not None and f.classes is not None and len(f.classes) == 2 and all(isinstance(c, str) for c in f.classes)
+    return (
+        call.files is not None
+        and call.response is not None
+        and f.classes is not None
+        and len(f.classes) == 2
+        and all(isinstance(c, str) for c in f.classes)
+    )
 
 
 def _named(network: _models.Network, call: Call, f: _functions.Function) -> None:
@@ -196,7 +202,5 @@ def _only_input(path: str) -> str:
         return "dataframe_split" if path.rstrip("/").endswith("/invocations") else "input"
     inputs = json.loads(_command.run(["inspect", path, "--json"]))["inputs"]
     if len(inputs) != 1:
-        raise UsageError(
-            f"the network has {len(inputs)} inputs, {', '.join(i['name'] for i in inputs)}: give inputs= as a dict of their columns"
-        )
+        raise UsageError(f"the network has {len(inputs)} inputs, {', '.join(i['name'] for i in inputs)}: give inputs= as a dict of their columns")
     return str(inputs[0]["name"])
