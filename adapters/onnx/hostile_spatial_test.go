@@ -63,6 +63,10 @@ func TestHostileSpatial(t *testing.T) {
 			b.AddNode("MaxUnpool", in("v", "k"), "u", ints("kernel_shape", 2), ints("strides", 2))
 			b.AddNode("Add", in("x", "u"), "y")
 		}, `index 9 is outside the 4 elements of the output`},
+		{"padding of nobody's memory", []int{1, 1, 1}, 22, func(b *onnxpb.Builder) {
+			b.AddInit("w", []int{1, 1, 2, 2}, 1, 2, 3, 4)
+			b.AddNode("Conv", in("x", "w"), "y", ints("dilations", 1<<20, 1<<20), ints("pads", 1<<19, 1<<19, 1<<19, 1<<19))
+		}, `the padded image [1 1048577 1048577] needs more memory than is allowed (MaxMemory)`},
 		{"transposed convolution of other channels", []int{2, 4}, 22, func(b *onnxpb.Builder) {
 			b.AddInit("w", []int{3, 1, 2}, 1, 2, 3, 4, 5, 6)
 			b.AddNode("ConvTranspose", in("x", "w"), "y")

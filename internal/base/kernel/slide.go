@@ -1,110 +1,124 @@
 package kernel
 
-import "unsafe"
+import "fmt"
 
-// Slide sets c (m x n, rows ldc apart) to x + A B; with relu negative results become 0. x holds
-// SlideWidth initial values for each row of c, which go for all its columns, those of one row the
-// same. Element l of row i of A is a[i*lda+l*across], row l of B begins at b[l*ldb], for k columns
-// of A and rows of B; then as many more from each of further on. Rows of B may overlap, as windows
-// do that slide over a line of an image, and b has room for SlideRoom(n) values in each. Every sum
-// is in order from its initial value. c overlaps no operand. All this is done for each of the
-// images, whose B and c begin some values apart.
-func Slide[T Float](c []T, ldc int, a []T, lda, across int, b []T, ldb int, x []T, m, n, k int, further []Step, relu bool, images Images) {
-	slide(best(), c, ldc, a, lda, across, b, ldb, x, m, n, k, further, relu, images)
+// Filters are the weights of convolutions, in groups of equally many, prepared once for
+// products with lines of images.
+type Filters[T Float] struct {
+	count  int // of a group
+	starts []int
+	ldb, k int
+	isa    isa
+	// weights holds the filters of a group tile by tile: of as many as the tile is high the
+	// first weight, then the second.
+	weights []T
+	initial []T            // SlideWidth for each filter, all the same
+	steps   map[int][]Step // by the height of a tile: where its sums go on behind the first start
+	reach   int            // of b, behind what a line begins with
 }
 
-// Step is where the sums of a Slide go on in its operands.
+// Step is where the sums of a tile go on, values behind its first weight and line.
 type Step struct{ A, B int }
 
-// Images are how many a Slide is for, and how many values apart their B and c begin.
+// Images are how many a Slide is for, and how many values apart their b and c begin.
 type Images struct{ Count, B, C int }
 
-// SlideWidth is the number of initial values for a row, on any machine.
+// SlideWidth is the number of values of a line that are computed together, at most.
 const SlideWidth = 2 * 64 / 4
 
-// SlideRoom is the number of values that may be read of a row of n: whole vectors.
+// SlideRoom is the number of values that may be read of a line of n: whole vectors.
 func SlideRoom(n int) int { return (n + SlideWidth - 1) / SlideWidth * SlideWidth }
 
-// Spread copies rows of n values, which follow each other in src, to dst, ds apart there; a row has
-// room for SlideRoom(n) values. What lies behind a row becomes 0, maybe, as far as that room goes
-// and no other row lies.
-func Spread[T Float](dst []T, ds int, src []T, n int) { spread(best(), dst, ds, src, n) }
-
-func spread[T Float](s isa, dst []T, ds int, src []T, n int) {
-	if len(src) == 0 {
-		return
-	}
-	rows := len(src) / n
-	src = src[:rows*n]
-	within("dst", len(dst), rows, SlideRoom(n), ds)
-	if s == plain {
-		for i := range rows {
-			copy(dst[i*ds:][:n], src[i*n:])
-		}
-		return
-	}
-	size, nr := uintptr(sizeOf[T]()), 2*lanes[T](s)
-	// The last columns come first: the vectors that they fill reach into the next row.
-	for j := (n - 1) / nr * nr; j >= 0; j -= nr {
-		runPack[T](s, &pack{dst: at(dst, j), ds: uintptr(ds) * size, src: at(src, j), ss: uintptr(n) * size, rows: uintptr(rows), cols: uintptr(min(nr, n-j))})
-	}
+// PackFilters prepares w, the weights of groups x count filters. Weight s*k + l of each, l < k,
+// meets the line that begins at starts[s] + l*ldb. bias is a number for each filter; nil: 0.
+func PackFilters[T Float](groups, count int, w, bias []T, starts []int, ldb, k int) *Filters[T] {
+	return packFilters(best(), groups, count, w, bias, starts, ldb, k)
 }
 
-func slide[T Float](s isa, c []T, ldc int, a []T, lda, across int, b []T, ldb int, x []T, m, n, k int, further []Step, relu bool, images Images) {
-	if m == 0 || n == 0 || k == 0 || images.Count == 0 {
+func packFilters[T Float](s isa, groups, count int, w, bias []T, starts []int, ldb, k int) *Filters[T] {
+	f := &Filters[T]{count: count, starts: starts, ldb: ldb, k: k, isa: s, steps: map[int][]Step{}}
+	all, size := groups*count, len(starts)*k
+	f.weights, f.initial = aligned[T](all*size), make([]T, all*SlideWidth)
+	for i := range bias {
+		fill(f.initial[i*SlideWidth:][:SlideWidth], bias[i])
+	}
+	for i := 0; i < all; {
+		h := s.height(count - i%count)
+		Transpose(f.weights[i*size:], h, w[i*size:], size, h, size)
+		if f.steps[h] == nil {
+			steps := []Step{}
+			for s, start := range starts[1:] {
+				steps = append(steps, Step{A: (s + 1) * k * h, B: start - starts[0]})
+			}
+			f.steps[h] = steps
+		}
+		i += h
+	}
+	for _, start := range starts {
+		f.reach = max(f.reach, start+(k-1)*ldb)
+	}
+	return f
+}
+
+// Slide sets c (a row of n values for each filter of group g, ldc apart) to bias + sum over
+// weights of weight times line; with relu negative results become 0. b has room for SlideRoom(n)
+// values in each line; lines may overlap, as windows do that slide over an image. Every sum is in
+// order of the weights, from the bias. c overlaps no operand. All this is done for each of the
+// images.
+func (f *Filters[T]) Slide(g int, c []T, ldc int, b []T, n int, relu bool, images Images) {
+	if f.count == 0 || n == 0 || images.Count == 0 {
 		return
 	}
 	last := images.Count - 1
-	within("c", len(c)-last*images.C, m, n, ldc)
-	within("a", len(a), m, (k-1)*across+1, lda)
-	within("b", len(b)-last*images.B, k, SlideRoom(n), ldb)
-	x = x[:m*SlideWidth]
-	for _, step := range further {
-		within("a", len(a[step.A:]), m, (k-1)*across+1, lda)
-		within("b", len(b[step.B:])-last*images.B, k, SlideRoom(n), ldb)
+	within("c", len(c)-last*images.C, f.count, n, ldc)
+	if room := len(b) - last*images.B; room < f.reach+SlideRoom(n) {
+		panic(fmt.Sprintf("kernel: b has %d values for lines of %d up to %d", room, n, f.reach))
 	}
-	if s == plain {
+	size := len(f.starts) * f.k
+	w, x := f.weights[g*f.count*size:], f.initial[g*f.count*SlideWidth:]
+	if f.isa == plain {
 		for i := range images.Count {
-			slidePlain(c[i*images.C:], ldc, a, lda, across, b[i*images.B:], ldb, x, m, n, k, further, relu)
+			f.slidePlain(c[i*images.C:], ldc, w, b[i*images.B:], x, n, relu)
 		}
 		return
 	}
-	size, nr := uintptr(sizeOf[T]()), 2*lanes[T](s)
-	t := tile{
-		rs: uintptr(lda) * size, ks: uintptr(across) * size, bs: uintptr(ldb) * size, k: uintptr(k), cs: uintptr(ldc) * size, xs: SlideWidth * size,
-		starts: at(further, 0), steps: uintptr(len(further)) * unsafe.Sizeof(Step{}), relu: bit(relu),
-	}
+	bytes, nr := uintptr(sizeOf[T]()), 2*lanes[T](f.isa)
+	t := tile{rs: bytes, bs: uintptr(f.ldb) * bytes, k: uintptr(f.k), cs: uintptr(ldc) * bytes, xs: SlideWidth * bytes, relu: bit(relu)}
 	for j := 0; j < n; j += nr {
 		t.cols = uintptr(min(nr, n-j))
-		for i := 0; i < m; i += int(t.rows) {
-			t.rows = uintptr(s.height(m - i))
-			t.a, t.x = at(a, i*lda), at(x, i*SlideWidth)
+		for i := 0; i < f.count; i += int(t.rows) {
+			h := f.isa.height(f.count - i)
+			steps := f.steps[h]
+			t.rows, t.ks = uintptr(h), uintptr(h)*bytes
+			t.starts, t.steps = at(steps, 0), uintptr(len(steps))*16
+			t.a, t.x = at(w, i*size), at(x, i*SlideWidth)
 			for image := range images.Count {
-				t.b, t.c = at(b, image*images.B+j), at(c, image*images.C+i*ldc+j)
-				runTile[T](s, &t)
+				t.b, t.c = at(b, image*images.B+f.starts[0]+j), at(c, image*images.C+i*ldc+j)
+				runTile[T](f.isa, &t)
 			}
 		}
 	}
 }
 
-func slidePlain[T Float](c []T, ldc int, a []T, lda, across int, b []T, ldb int, x []T, m, n, k int, further []Step, relu bool) {
-	for i := range m {
-		row := c[i*ldc:][:n]
-		fill(row, x[i*SlideWidth])
-		var step Step
-		for s := range 1 + len(further) {
-			if s > 0 {
-				step = further[s-1]
-			}
-			for l := range k {
-				w, from := a[step.A+i*lda+l*across], b[step.B+l*ldb:][:n]
-				for j := range row {
-					row[j] += T(w * from[j])
+func (f *Filters[T]) slidePlain(c []T, ldc int, w, b, x []T, n int, relu bool) {
+	size := len(f.starts) * f.k
+	for i := 0; i < f.count; {
+		h := f.isa.height(f.count - i)
+		for r := range h {
+			row := c[(i+r)*ldc:][:n]
+			fill(row, x[(i+r)*SlideWidth])
+			for s, start := range f.starts {
+				for l := range f.k {
+					weight, line := w[i*size+(s*f.k+l)*h+r], b[start+l*f.ldb:][:n]
+					for j := range row {
+						row[j] += T(weight * line[j])
+					}
 				}
 			}
+			if relu {
+				Relu(row, row)
+			}
 		}
-		if relu {
-			Relu(row, row)
-		}
+		i += h
 	}
 }

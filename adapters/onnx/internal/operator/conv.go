@@ -14,7 +14,7 @@ import (
 func convOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11, 22}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkConv},
-			Rule: convRule, Compile: compileConv[T], Weighs: true, TakesRelu: convTakesRelu},
+			Rule: convRule, Compile: compileConv[T], Weighs: true, TakesRelu: func(*graph.Node) bool { return true }},
 	}
 }
 
@@ -23,7 +23,6 @@ type convPlan struct {
 	group               int
 	kernel              []int
 	stride, dilate, pad []int // pad: before each axis
-	after               []int // and behind it
 	points              int   // product of kernel
 	pointwise           bool  // kernel, strides 1, no padding
 }
@@ -75,7 +74,6 @@ func planConv(c *graph.Check, in, w []int) (p *convPlan, out []int, err error) {
 	if p.pad, after, err = padding(c, p, in[2:]); err != nil {
 		return nil, nil, err
 	}
-	p.after = after
 	p.pointwise = p.points == 1
 	for i := range d {
 		if p.kernel[i] < 1 {
@@ -88,6 +86,14 @@ func planConv(c *graph.Check, in, w []int) (p *convPlan, out []int, err error) {
 		}
 		out = append(out, room/p.stride[i]+1)
 		p.pointwise = p.pointwise && p.stride[i] == 1 && p.pad[i] == 0 && after[i] == 0
+	}
+	laid := []int{w[1]}
+	for i := range d {
+		a := p.phasesOf(i, out[2+i])
+		laid = append(laid, a.size*len(a.phases))
+	}
+	if n, ok := graph.Elements(laid); !ok || c.Fits(n, "the padded image", laid) != nil {
+		return nil, nil, fmt.Errorf("the padded image %v needs more memory than is allowed (MaxMemory)", laid)
 	}
 	return p, out, nil
 }
@@ -151,26 +157,31 @@ func isPointwise(n *graph.Node) bool {
 	return n.Inputs[1].Const != nil && n.Resolved.(*convPlan).pointwise && graph.Product(n.Inputs[0].Shape[2:]) == 1
 }
 
-// convTakesRelu: products do, sums one by one do not.
-func convTakesRelu(n *graph.Node) bool { return isPointwise(n) || runsByLines(n) }
-
 func compileConv[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*convPlan)
 	if isPointwise(n) {
 		return compilePointwise[T](n, p)
 	}
-	if c := asLines[T](n); c != nil {
-		return func(x *Exec[T]) error {
-			c.run(x)
-			return nil
+	w := n.Inputs[1]
+	c := newConvLines(p, w.Shape, n.Inputs[0].Shape[2:], n.Outputs[0].Shape[2:])
+	var packed *kernel.Filters[T]
+	if biased := len(n.Inputs) > 2 && n.Inputs[2] != nil; w.Const != nil && (!biased || n.Inputs[2].Const != nil) {
+		var bias []T
+		if biased {
+			bias = Floats[T](n.Inputs[2])
 		}
+		packed = packConv(c, Floats[T](w), bias)
 	}
 	return func(x *Exec[T]) error {
-		var bias []T
-		if len(x.In) > 2 {
-			bias = x.In[2].F
+		f := packed
+		if f == nil {
+			var bias []T
+			if len(x.In) > 2 {
+				bias = x.In[2].F
+			}
+			f = packConv(c, x.In[1].F, bias)
 		}
-		convolve(p, x.Out[0], x.In[0], x.In[1], bias)
+		convolve(c, f, x.Out[0].F, x.In[0].F, x.temp(c.work(x.In[0].Shape[0])), x.Relu)
 		return nil
 	}
 }
@@ -202,50 +213,6 @@ func compilePointwise[T kernel.Float](n *graph.Node, p *convPlan) Step[T] {
 			}
 		}
 		return nil
-	}
-}
-
-// convolve sums, for every output element, over kernel positions and then
-// channels, in order.
-func convolve[T kernel.Float](p *convPlan, out, in, w Operand[T], bias []T) {
-	d := len(p.kernel)
-	cin, cout := w.Shape[1], out.Shape[1]
-	channels := in.Shape[1]
-	size, outSize := graph.Product(in.Shape[2:]), graph.Product(out.Shape[2:])
-	perGroup := cout / p.group
-	var at, kat [graph.MaxRank]int
-	for o := range out.F {
-		m := o / outSize % cout
-		row := o / (outSize * cout)
-		rest := o % outSize
-		for i := d - 1; i >= 0; i-- {
-			at[i] = rest%out.Shape[2+i]*p.stride[i] - p.pad[i]
-			rest /= out.Shape[2+i]
-		}
-		var s T
-		if bias != nil {
-			s = bias[m]
-		}
-		base := (row*channels + m/perGroup*cin) * size
-		for kp := range p.points {
-			rest, from, inside := kp, 0, true
-			for i := d - 1; i >= 0; i-- {
-				kat[i] = rest % p.kernel[i]
-				rest /= p.kernel[i]
-			}
-			for i := range d {
-				pos := at[i] + kat[i]*p.dilate[i]
-				inside = inside && pos >= 0 && pos < in.Shape[2+i]
-				from = from*in.Shape[2+i] + pos
-			}
-			if !inside {
-				continue
-			}
-			for c := range cin {
-				s += T(in.F[base+c*size+from] * w.F[(m*cin+c)*p.points+kp])
-			}
-		}
-		out.F[o] = s
 	}
 }
 

@@ -141,7 +141,7 @@ func checkDynamicMatMul(c *graph.Check) error {
 
 func compileDynamicMatMul[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*integerProduct)
-	packed, shapeB := packIntegers[T](n, p)
+	packed, shapeB := packIntegers(constantFactor[T](n, p), n.Inputs[p.b].Shape, p.transB)
 	scaleB, bias := Floats[T](n.Inputs[p.scaleB]), []T{0}
 	if p.bias != 0 {
 		bias = Floats[T](n.Inputs[p.bias])

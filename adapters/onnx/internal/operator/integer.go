@@ -237,24 +237,44 @@ func compileIntegerProduct[T kernel.Float](n *graph.Node) Step[T] {
 		return x.In[i].I
 	}
 	difference := lift(func(v, z int64) T { return T(v - z) })
-	packed, shapeB := packIntegers[T](n, p)
+	fixed := constantFactor[T](n, p)
+	var packed []*kernel.Weights[T]
+	var shapeB []int
+	var lines *convLines
+	var filters *kernel.Filters[T]
+	switch {
+	case p.conv != nil:
+		lines = newConvLines(p.conv, n.Inputs[p.b].Shape, n.Inputs[0].Shape[2:], n.Outputs[0].Shape[2:])
+		if fixed != nil {
+			filters = packConv(lines, fixed, nil)
+		}
+	case fixed != nil:
+		packed, shapeB = packIntegers(fixed, n.Inputs[p.b].Shape, p.transB)
+	}
 	finish := finishProduct[T](n, p)
 	return func(x *Exec[T]) error {
 		a, b := x.In[0], x.In[p.b]
-		sizeA, sizeB, size := len(a.I), 0, graph.Product(x.Out[0].Shape)
-		if packed == nil {
-			sizeB, shapeB = len(b.I), b.Shape
+		sizeA, sizeB, size, work, shape := len(a.I), 0, graph.Product(x.Out[0].Shape), 0, shapeB
+		if fixed == nil {
+			sizeB, shape = len(b.I), b.Shape
 		}
-		buf := x.temp(sizeA + sizeB + size)
-		left, right, sums := buf[:sizeA], buf[sizeA:sizeA+sizeB], buf[sizeA+sizeB:]
+		if lines != nil {
+			work = lines.work(a.Shape[0])
+		}
+		buf := x.temp(sizeA + sizeB + size + work)
+		left, right, sums := buf[:sizeA], buf[sizeA:sizeA+sizeB], buf[sizeA+sizeB:][:size]
 		zip(left, a.Shape, a.I, a.Shape, zeros(x, p.zeroA), zeroShape(x, p.zeroA, p.shapeZeroA), difference)
-		if packed == nil {
+		if fixed == nil {
 			zip(right, b.Shape, b.I, b.Shape, zeros(x, p.zeroB), zeroShape(x, p.zeroB, p.shapeZeroB), difference)
 		}
-		if p.conv != nil {
-			convolve(p.conv, Operand[T]{Shape: x.Out[0].Shape, F: sums}, Operand[T]{Shape: a.Shape, F: left}, Operand[T]{Shape: b.Shape, F: right}, nil)
+		if lines != nil {
+			f := filters
+			if f == nil {
+				f = packConv(lines, right, nil)
+			}
+			convolve(lines, f, sums, left, buf[sizeA+sizeB+size:], false)
 		} else {
-			multiply(sums, Operand[T]{Shape: a.Shape, F: left}, Operand[T]{Shape: shapeB, F: right}, packed)
+			multiply(sums, Operand[T]{Shape: a.Shape, F: left}, Operand[T]{Shape: shape, F: right}, packed)
 		}
 		finish(x, sums)
 		return nil
@@ -273,27 +293,30 @@ func zeroShape[T kernel.Float](x *Exec[T], i int, shape []int) []int {
 	return own
 }
 
-// packIntegers prepares constant weights, and is their shape as a factor; nil for a
-// convolution, and if b or its zero points depend on rows.
-func packIntegers[T kernel.Float](n *graph.Node, p *integerProduct) ([]*kernel.Weights[T], []int) {
+// constantFactor is b, its zero points taken off; nil if one of them is no constant.
+func constantFactor[T kernel.Float](n *graph.Node, p *integerProduct) []T {
 	b, zero := n.Inputs[p.b], []int64{0}
-	if p.conv != nil || b.Const == nil || p.zeroB != 0 && n.Inputs[p.zeroB].Const == nil {
-		return nil, nil
+	if b.Const == nil || p.zeroB != 0 && n.Inputs[p.zeroB].Const == nil {
+		return nil
 	}
 	if p.zeroB != 0 {
 		zero = n.Inputs[p.zeroB].Const.I
 	}
 	f := make([]T, len(b.Const.I))
 	zip(f, b.Shape, b.Const.I, b.Shape, zero, p.shapeZeroB, lift(func(v, z int64) T { return T(v - z) }))
-	shape := b.Shape
-	if p.transB {
+	return f
+}
+
+// packIntegers prepares weights, and is their shape as a factor.
+func packIntegers[T kernel.Float](f []T, shape []int, trans bool) ([]*kernel.Weights[T], []int) {
+	if trans {
 		shape = []int{shape[1], shape[0]}
 	}
 	_, m, _, _ := matrixShapes([]int{1}, shape)
 	k, cols := m[len(m)-2], m[len(m)-1]
 	packed := []*kernel.Weights[T]{}
 	for i := range graph.Product(m[:len(m)-2]) {
-		packed = append(packed, kernel.Pack(k, cols, f[i*k*cols:(i+1)*k*cols], p.transB))
+		packed = append(packed, kernel.Pack(k, cols, f[i*k*cols:(i+1)*k*cols], trans))
 	}
 	return packed, shape
 }
