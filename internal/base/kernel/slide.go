@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Filters are the weights of convolutions, in groups of equally many, prepared once for
 // products with lines of images.
@@ -25,6 +28,9 @@ type Images struct{ Count, B, C int }
 
 // SlideWidth is the number of values of a line that are computed together, at most.
 const SlideWidth = 2 * 64 / 4
+
+// partValues is about how many numbers of lines are computed with before the next filters.
+const partValues = 1 << 15
 
 // SlideRoom is the number of values that may be read of a line of n: whole vectors.
 func SlideRoom(n int) int { return (n + SlideWidth - 1) / SlideWidth * SlideWidth }
@@ -84,17 +90,23 @@ func (f *Filters[T]) Slide(g int, c []T, ldc int, b []T, n int, relu bool, image
 	}
 	bytes, nr := uintptr(sizeOf[T]()), 2*lanes[T](f.isa)
 	t := tile{rs: bytes, bs: uintptr(f.ldb) * bytes, k: uintptr(f.k), cs: uintptr(ldc) * bytes, xs: SlideWidth * bytes, relu: bit(relu)}
-	for j := 0; j < n; j += nr {
-		t.cols = uintptr(min(nr, n-j))
+	// Lines of a part stay in cache until all filters have met them, and a tile's weights until the
+	// part's end.
+	part := max(4, partValues/size/nr) * nr
+	for from := 0; from < n; from += part {
+		end := min(n, from+part)
 		for i := 0; i < f.count; i += int(t.rows) {
 			h := f.isa.height(f.count - i)
 			steps := f.steps[h]
 			t.rows, t.ks = uintptr(h), uintptr(h)*bytes
-			t.starts, t.steps = at(steps, 0), uintptr(len(steps))*16
+			t.starts, t.steps = at(steps, 0), uintptr(len(steps))*unsafe.Sizeof(Step{})
 			t.a, t.x = at(w, i*size), at(x, i*SlideWidth)
-			for image := range images.Count {
-				t.b, t.c = at(b, image*images.B+f.starts[0]+j), at(c, image*images.C+i*ldc+j)
-				runTile[T](f.isa, &t)
+			for j := from; j < end; j += nr {
+				t.cols = uintptr(min(nr, end-j))
+				for image := range images.Count {
+					t.b, t.c = at(b, image*images.B+f.starts[0]+j), at(c, image*images.C+i*ldc+j)
+					runTile[T](f.isa, &t)
+				}
 			}
 		}
 	}
@@ -120,5 +132,31 @@ func (f *Filters[T]) slidePlain(c []T, ldc int, w, b, x []T, n int, relu bool) {
 			}
 		}
 		i += h
+	}
+}
+
+// CopyRows copies rows of n values, ss apart in src, to dst, ds apart there, where rows do not
+// overlap. Numbers between rows of dst may become 0.
+func CopyRows[T Float](dst []T, ds int, src []T, ss, n, rows int) {
+	copyRows(best(), dst, ds, src, ss, n, rows)
+}
+
+func copyRows[T Float](s isa, dst []T, ds int, src []T, ss, n, rows int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	within("dst", len(dst), rows, n, ds)
+	within("src", len(src), rows, n, ss)
+	whole := 0 // rows whose last vector ends before that of all rows
+	if s != plain && ds > 0 {
+		size, nr := uintptr(sizeOf[T]()), 2*lanes[T](s)
+		whole = max(0, rows-1-((n+nr-1)/nr*nr-n+ds-1)/ds)
+		// The last columns come first: the vectors that they fill reach into the next row.
+		for j := (n - 1) / nr * nr; j >= 0 && whole > 0; j -= nr {
+			runPack[T](s, &pack{dst: at(dst, j), ds: uintptr(ds) * size, src: at(src, j), ss: uintptr(ss) * size, rows: uintptr(whole), cols: uintptr(min(nr, n-j))})
+		}
+	}
+	for i := whole; i < rows; i++ {
+		copy(dst[i*ds:][:n], src[i*ss:])
 	}
 }

@@ -60,3 +60,41 @@ func TestSlide(t *testing.T) {
 		}
 	})
 }
+
+// TestCopyRows: every row is in its place; between rows is 0 or what was there, and nothing is
+// written behind them.
+func TestCopyRows(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		for _, n := range []int{1, 3, 8, 16, 31, 32, 33, 64, 70} {
+			for _, gap := range [][2]int{{0, 0}, {0, 2}, {1, 0}, {2, 1}, {40, 3}} {
+				for _, rows := range []int{1, 2, 9, 40} {
+					checkCopyRows[float64](t, s, n, gap, rows)
+					checkCopyRows[float32](t, s, n, gap, rows)
+				}
+			}
+		}
+	})
+}
+
+func checkCopyRows[T Float](t *testing.T, s isa, n int, gap [2]int, rows int) {
+	t.Helper()
+	ds, ss := n+gap[0], n+gap[1]
+	src, dst := newGuarded[T]((rows-1)*ss+n, 1), newGuarded[T]((rows-1)*ds+n, 1)
+	for i := range src.v {
+		src.v[i] = T(i + 1)
+	}
+	for i := range dst.v {
+		dst.v[i] = -1
+	}
+	copyRows(s, dst.v, ds, src.v, ss, n, rows)
+	for i, x := range dst.v {
+		row, j := i/ds, i%ds
+		if want := T(row*ss + j + 1); j < n && x != want {
+			t.Fatalf("%v: row %d of %d values, %d apart: number %d is %v, want %v", s, row, n, ds, j, x, want)
+		}
+		if j >= n && x != 0 && x != -1 {
+			t.Fatalf("%v: %v between rows of %d, %d apart", s, x, n, ds)
+		}
+	}
+	dst.check(t)
+}

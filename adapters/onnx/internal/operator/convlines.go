@@ -35,7 +35,7 @@ type axisPhases struct {
 type phase struct{ number, lo, hi, first, at int }
 
 const (
-	imageValues  = 1 << 15 // numbers of images that are laid out at once: they stay in the second cache
+	imageValues  = 1 << 17 // numbers of images that are laid out at once: they stay in the second cache
 	resultValues = 1 << 16 // and of their results that are cut into lines, at most
 	// channelBlock is how many channels are summed up before the next tap: lines of so many stay
 	// in the first cache until all taps have met them.
@@ -233,6 +233,10 @@ func layAxis[T kernel.Float](axes []axisPhases, dst, image []T) {
 	for _, f := range a.phases {
 		switch {
 		case f.lo >= f.hi:
+		case len(axes) == 2 && a.stride == 1 && axes[1].stride == 1:
+			line := axes[1].phases[0]
+			to, from := f.at+f.lo*a.step+line.at+line.lo, f.first*a.pixel+line.first
+			kernel.CopyRows(dst[to:], a.step, image[from:], a.pixel, line.hi-line.lo, f.hi-f.lo)
 		case len(axes) > 1:
 			for q := f.lo; q < f.hi; q++ {
 				layAxis(axes[1:], dst[f.at+q*a.step:], image[(f.first+(q-f.lo)*a.stride)*a.pixel:])
@@ -275,9 +279,7 @@ func slide[T kernel.Float](c *convLines, f *kernel.Filters[T], g int, out, laid,
 			for i := range n {
 				for m := range c.filters {
 					result, channel := results[(i*c.filters+m)*ld:], to[i*images.C+m*outSize:]
-					for line := range count {
-						copy(channel[line*width:][:width], result[line*pitch:])
-					}
+					kernel.CopyRows(channel, width, result, pitch, width, count)
 				}
 			}
 		}
