@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -240,5 +240,9 @@ check-servers: build
 
 # The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
 # it is compared.
+# Networks of pictures, sequences and tokens on our own engine next to ONNX Runtime: benchmarks/tensors.sh.
+check-tensors:
+	@GO='$(GO)' PYTHON='$(PYTHON)' bash benchmarks/tensors.sh
+
 check-r: build
 	@RSCRIPT='$(RSCRIPT)' bash .ci/check-r.sh

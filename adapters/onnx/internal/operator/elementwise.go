@@ -278,7 +278,12 @@ func compileClip[T kernel.Float](n *graph.Node) Step[T] {
 		if len(x.In) > 2 {
 			readScalar(x.In[2], &hi, &ihi)
 		}
-		for i, v := range x.In[0].F {
+		in := x.In[0].F
+		if lo == 0 && in != nil { // as behind most convolutions: half of the branches would be mispredicted
+			kernel.Relu(x.Out[0].F, in)
+			in = x.Out[0].F
+		}
+		for i, v := range in {
 			if v < lo {
 				v = lo
 			}
