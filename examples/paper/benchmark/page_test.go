@@ -9,7 +9,7 @@ import (
 )
 
 // onPage are the results that docs/paper.md shows, each between two lines of its own.
-var onPage = []string{"benchmark_published.md", "benchmark_ours.md", "benchmark_interpretable.md", "benchmark.json"}
+var onPage = []string{"benchmark_ours.md", "benchmark.json"}
 
 // page puts the results into the text of the page; of benchmark.json, a sentence on
 // how they came about.
