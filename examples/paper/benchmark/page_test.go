@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// onPage are the results that docs/paper.md shows, each between two lines of its own.
+// onPage are the results that README.md of examples/paper shows, each between two lines of its own.
 var onPage = []string{"benchmark_ours.md", "benchmark.json"}
 
 // page puts the results into the text of the page; of benchmark.json, a sentence on
