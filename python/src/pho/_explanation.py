@@ -46,7 +46,7 @@ class Explanation:
         ]
 
     def _predictor(self, row: dict[str, Any], name: Optional[str]) -> dict[str, Any]:
-        known = {p["name"]: p for p in row["predictors"]}
+        known: dict[str, dict[str, Any]] = {p["name"]: p for p in row["predictors"]}
         if name is None and len(known) == 1:
             return next(iter(known.values()))
         if name in known:
