@@ -95,7 +95,7 @@ func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Fea
 		out.Variance += fmt.Sprintf(" The structured part has a variance of %s in A and %s in B: a change of %s because the rows are other ones, and of %s because functions are.",
 			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
 	}
-	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true, eta: p.Name}
+	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true}
 	for _, f := range c.Features {
 		draw.feature[f.Name] = f
 	}

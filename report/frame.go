@@ -69,6 +69,9 @@ func newFrame(a *Axis, quantiles []float64, from, to float64) *frame {
 		f.lo, f.hi = math.Max(lo, from), math.Min(hi, to)
 		f.say(a.Feature, quantiles)
 	}
+	if a.whole { // a step is as wide as a number
+		f.lo, f.hi = f.lo-0.5, f.hi+0.5
+	}
 	f.axis = axis{span{f.warp.of(f.lo), f.warp.of(f.hi)}.drawable(), from, to}
 	return f
 }

@@ -23,7 +23,7 @@ function makeFigure(data, view, figure, svg, effect, size, frame) {
     const scale = effect.axis2 || !numbersOf(data, effect, view.scale) ? "link" : view.scale;
     whole.hidden = !own.window;
     searchedLevels(figure, effect, own.levels);
-    if (size === small && (effect.axis2 || scale === "link" && !own.window && !own.levels)) {
+    if (size === small && (effect.axis2 || scale === frame.scale && !own.window && !own.levels)) {
       ownScale(figure, false);
       return restore(svg);
     }

@@ -1,7 +1,7 @@
 // What runs when the page is read: the controls, and all that follows them.
 
 function start() {
-  const data = readData(), view = { scale: "link" };
+  const data = readData(), view = { scale: document.getElementById("scale") ? document.getElementById("scale").value : "link" };
   const by = function (id) { return document.getElementById(id); };
   const redrawAll = makeFigures(data, view);
   for (const table of document.querySelectorAll("table.sortable")) sortable(table);
