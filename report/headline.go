@@ -250,7 +250,7 @@ func leftWords(d *decompose.Predictor) string {
 	if len(pairs) == 0 {
 		return ""
 	}
-	return "Of that, these pairs of columns would tell most, beyond what each does alone: " + strings.Join(pairs, ", ") + "."
+	return "Of that, these pairs of columns would tell most, beyond what each does alone: " + listed(pairs, 3) + "."
 }
 
 // worthPair is the share of a predictor's variance that a pair tells for it to be named.

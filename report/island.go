@@ -34,6 +34,7 @@ import (
 //	  output.values              by the script: the point under the pointer, or that the arrow keys chose, with
 //	                             data-x data-x2 data-after data-before data-lower data-upper data-rows
 //	  button.enlarge             by the script: opens dialog#large, which has a figure of its own
+//	  button.save, button.copy   by the script: the picture as a file, SVG or PNG; its values for the clipboard
 //	  button.whole               by the script: ends a zoom; a drag over the plot begins one
 //	table.sortable               by the script: th > button.sort, th[aria-sort]
 //	  tr[data-term="s(x)"]       a row of a term; tr[data-columns] names columns, one a line

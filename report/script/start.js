@@ -4,7 +4,10 @@ function start() {
   const data = readData(), view = { scale: document.getElementById("scale") ? document.getElementById("scale").value : "link" };
   const by = function (id) { return document.getElementById(id); };
   const redrawAll = makeFigures(data, view);
-  for (const table of document.querySelectorAll("table.sortable")) sortable(table);
+  for (const table of document.querySelectorAll("table.sortable")) {
+    sortable(table);
+    table.closest(".scroll").after(element("div", { class: "tools" }, copyButton("copy table", function () { return tableText(table); })));
+  }
   makeRows(data);
 
   by("find").addEventListener("input", function () {
