@@ -56,7 +56,7 @@ func predictsWords(r *decompose.Result) string {
 	case ordered(&r.Predictors[0]) && response != "":
 		return "predicts how far up a row is among the ordered classes of " + response
 	case len(r.Predictors) == 1 && o.of.Function == "" && response == "":
-		return "computes " + o.what + "; what that predicts was not said"
+		return "computes " + o.what
 	case len(r.Predictors) == 1 && r.Event != "" && o.told != ratios:
 		return "predicts the time " + response + " until " + clip(r.Event, 40)
 	case len(r.Predictors) == 1:
@@ -89,7 +89,10 @@ func pageTitle(r *decompose.Result) string {
 	case r.Response != "":
 		return clip(r.Response, 60) + ", as " + who + " predicts it"
 	}
-	return "What " + who + " computed"
+	if r.Networks != nil {
+		return "What " + who + " compute"
+	}
+	return "What " + who + " computes"
 }
 
 // classCount counts the class that others are differences to.
@@ -108,7 +111,7 @@ func classCount(r *decompose.Result) int {
 func wellWords(r *decompose.Result) string {
 	p := r.Prediction
 	if p == nil {
-		return "Nothing here says how well it predicts: no response was given."
+		return "What that predicts, and how well, was not said: no response was given."
 	}
 	y, rows := clip(r.Response, 60), count(r.Rows)
 	switch {
@@ -250,7 +253,7 @@ func leftWords(d *decompose.Predictor) string {
 	if len(pairs) == 0 {
 		return ""
 	}
-	return "Of that, these pairs of columns would tell most, beyond what each does alone: " + listed(pairs, 3) + "."
+	return "Of what cannot be read, these pairs of columns would tell most, beyond what each does alone: " + listed(pairs, 3) + "."
 }
 
 // worthPair is the share of a predictor's variance that a pair tells for it to be named.
