@@ -13,6 +13,7 @@ type curve struct {
 	XTicks, YTicks                 []tick
 	XName, XScale                  string
 	X0, X1, Y0, Y1                 string // ranges of the axes
+	Steps                          bool   // of whole numbers
 	caption                        []string
 }
 
@@ -21,7 +22,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	quantiles := d.quantiles(e.X.Feature, e)
 	x := newFrame(e.X, quantiles, left, right)
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Title(), 50), XScale: x.warp.String(), caption: slices.Concat(x.caption, why)}
+	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Title(), 50), XScale: x.warp.String(), Steps: e.X.whole, caption: slices.Concat(x.caption, why)}
 	c.X0, c.X1, c.Y0, c.Y1 = exact(x.lo), exact(x.hi), exact(s.lo), exact(s.hi)
 	if s.lo < d.outcome.base && s.hi > d.outcome.base {
 		c.Zero = px(y.at(d.outcome.base))

@@ -27,7 +27,7 @@ import (
 //	article#p1, #p2, ...         a predictor; sections in it are #p1-moved, #p1-effects, ...
 //	figure[data-predictor="1"][data-term="s(x)"]           an effect
 //	  svg.plot[data-kind="curve|dots|heat"]                its picture. curve: data-x0 data-x1 data-y0 data-y1, the
-//	                             range of the axes, and data-box="left,top,right,bottom" in units of the picture; data-scale: link or response, as drawn;
+//	                             range of the axes, and data-box="left,top,right,bottom" in units of the picture; data-scale: link or response, as drawn; data-steps: of whole numbers;
 //	                             dots: g[data-level="NAME"]; heat: image[data-panel], with data-x0 and so on
 //	                             if its sides are not made of equal cells. data-x-scale and data-y-scale:
 //	                             "linear" (the same as none), "log", "asinh UNIT"
