@@ -50,7 +50,7 @@ func predictsWords(r *decompose.Result) string {
 	o := outcomeOf(r, 0)
 	switch {
 	case len(r.Sets) > 0 && response != "":
-		return "predicts which class of " + response + " a row has, by a probability for each"
+		return "predicts which class of " + response + " a row has"
 	case len(r.Sets) > 0:
 		return fmt.Sprintf("predicts a probability for each of %d classes", classCount(r))
 	case ordered(&r.Predictors[0]) && response != "":
@@ -226,7 +226,7 @@ func (o *outcome) scaleWords() string {
 	switch {
 	case o.told == chances && o.of.Function == "sigmoid":
 		return " (in log-odds)"
-	case o.told == ratios, o.told == levels && o.of.Function == "exp":
+	case o.told == ratios, o.of.With != nil, o.told == levels && o.of.Function == "exp":
 		return " (in logarithms)"
 	case o.told != differences:
 		return " (on the scale of the link)"
@@ -271,7 +271,7 @@ func convention(words string) string {
 func together(r *decompose.Result) (out []string) {
 	for _, s := range r.Sets {
 		if s.Convention != "" {
-			out = append(out, readWords(s.Variance, "its predictions", " (over all classes, in log-odds)"))
+			out = append(out, readWords(s.Variance, "its predictions", " (over all classes, in logarithms)"))
 		}
 	}
 	return out

@@ -129,10 +129,10 @@ func (o *outcome) linkUnit() string {
 		return o.unit
 	case o.told == chances && o.of.Function == "sigmoid":
 		return "log-odds"
-	case o.told == ratios, o.told == levels && o.of.Function == "exp":
+	case o.told == ratios, o.of.With != nil, o.told == levels && o.of.Function == "exp":
 		return "logarithms"
 	}
-	return "on the scale of the link"
+	return "units of the link"
 }
 
 // axisWords say what the pictures show.

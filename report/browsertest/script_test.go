@@ -362,7 +362,7 @@ func TestSave(t *testing.T) {
 		if f := of("PNG"); f.Type != "image/png" || f.Size < 2000 {
 			t.Errorf("%s of %d bytes", f.Type, f.Size)
 		}
-		b.eval(`document.querySelector("figure[data-term] button.copy").click()`)
+		b.eval(`document.querySelector("figure[data-term] > .tools button.copy").click()`)
 		points := value[int](b, `(d => { const p = d.predictors[0], e = p.effects.find(e => e.term === document.querySelector("figure[data-term]").dataset.term), n = a => (a.levels || a.values).length; return n(d.axes[e.x]) * (e.x2 === undefined ? 1 : n(d.axes[e.x2])); })(JSON.parse(document.getElementById("pho-data").textContent))`)
 		if rows := strings.Split(value[string](b, "copied"), "\n"); len(rows) != points+1 || strings.Count(rows[1], "\t") < 3 {
 			t.Errorf("%d rows of a grid of %d points: %q", len(rows), points, rows[:min(2, len(rows))])
