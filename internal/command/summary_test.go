@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,25 @@ func TestSummaryPage(t *testing.T) {
 	slope := doc["terms"].([]any)[0].(map[string]any)["alpha"].([]any)[0].(float64)
 	if want := fmt.Sprintf(" x0 %.5f ", slope); !strings.Contains(strings.Join(strings.Fields(o.out), " "), want) {
 		t.Errorf("no slope %q in\n%s", want, o.out)
+	}
+	var told []struct {
+		Predictor    string
+		Coefficients []struct {
+			Term, Level  string
+			Estimate, SE float64
+		}
+		Covariance [][]float64
+	}
+	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/result", "--json").out), &told); err != nil || len(told) != 1 || told[0].Predictor != "eta" {
+		t.Fatalf("--json: %v, %v", told, err)
+	}
+	for i, c := range told[0].Coefficients {
+		if v := told[0].Covariance[i][i]; c.SE <= 0 || math.Abs(v/(c.SE*c.SE)-1) > 1e-9 || c.Term == "x0" && c.Estimate != slope {
+			t.Errorf("--json: %+v, variance %g", c, v)
+		}
+	}
+	if n := len(told[0].Coefficients); n < 5 || told[0].Coefficients[n-1].Level != "c" {
+		t.Errorf("--json: %+v", told[0].Coefficients)
 	}
 }
 
