@@ -119,6 +119,8 @@ type functional struct {
 	terms     []int
 	weights   [][]float64 // by term
 	intercept float64
+
+	constant, constantBefore float64 // added to it, after the projection and before; nothing varies them
 }
 
 // coefficients name those of d, without their values, and say what they are.
@@ -135,7 +137,7 @@ func (d *Predictor) coefficients() (names []Coefficient, of []functional) {
 			l[c] = 1
 			if t.Kind == Factor {
 				reference := d.reference(j)
-				if c == reference || d.mean[d.first(j)+c] == 0 {
+				if c == reference || d.mean != nil && d.mean[d.first(j)+c] == 0 {
 					continue // or no row has the level
 				}
 				l[reference] = -1
@@ -155,6 +157,9 @@ func (d *Predictor) coefficients() (names []Coefficient, of []functional) {
 
 // reference is the first level of factor j that has rows.
 func (d *Predictor) reference(j int) int {
+	if d.mean == nil {
+		return 0
+	}
 	lo := d.first(j)
 	return max(0, slices.IndexFunc(d.mean[lo:lo+len(d.Terms[j].Alpha)], func(n float64) bool { return n > 0 }))
 }
@@ -172,8 +177,13 @@ func (d *Predictor) interceptAtReference() functional {
 		if t.Kind == Factor {
 			l[d.reference(j)] = 1
 		}
-		lo := d.first(j)
-		floats.Sub(l, d.mean[lo:lo+len(l)])
+		if d.mean == nil { // of a result without bands that was read: the terms' means are all that is known
+			f.constant -= t.Center
+			f.constantBefore -= t.Before.Mean
+		} else {
+			lo := d.first(j)
+			floats.Sub(l, d.mean[lo:lo+len(l)])
+		}
 		f.terms, f.weights = append(f.terms, j), append(f.weights, l)
 	}
 	return f
@@ -182,7 +192,7 @@ func (d *Predictor) interceptAtReference() functional {
 // value sets c to what f is of the network's coefficients and of those after the projection, with
 // its standard error.
 func (d *Predictor) value(f functional, c *Coefficient) error {
-	c.Before, c.Estimate = f.intercept*d.InterceptBefore, f.intercept*d.Intercept
+	c.Before, c.Estimate = f.constantBefore+f.intercept*d.InterceptBefore, f.constant+f.intercept*d.Intercept
 	for i, p := range d.pieces(f.terms)[:len(f.terms)] {
 		before := floats.Dot(f.weights[i], p.before)
 		c.Before += before

@@ -169,6 +169,17 @@ func TestSummaryPage(t *testing.T) {
 			t.Errorf("--json: %+v, variance %g", c, v)
 		}
 	}
+	with := told[0].Coefficients
+	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + dow + factor(g) + s(x2, k=5)", "--family", "poisson", "--offset", "o", "--bands", "none", "--out", temp+"/none")
+	told = nil
+	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/none", "--json").out), &told); err != nil || len(told) != 1 || told[0].Covariance != nil {
+		t.Fatalf("--json without bands: %v, %v", told, err)
+	}
+	for i, c := range told[0].Coefficients { // the same, the intercept by the terms' means
+		if c.Level != with[i].Level || math.Abs(c.Estimate-with[i].Estimate) > 1e-9 || c.SE != 0 {
+			t.Errorf("without bands %+v, with them %+v", c, with[i])
+		}
+	}
 	if n := len(told[0].Coefficients); n < 5 || told[0].Coefficients[n-1].Level != "c" {
 		t.Errorf("--json: %+v", told[0].Coefficients)
 	}
