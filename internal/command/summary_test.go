@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,35 +154,52 @@ func TestSummaryPage(t *testing.T) {
 	if want := fmt.Sprintf(" x0 %.5f ", slope); !strings.Contains(strings.Join(strings.Fields(o.out), " "), want) {
 		t.Errorf("no slope %q in\n%s", want, o.out)
 	}
-	var told []struct {
-		Predictor    string
-		Coefficients []struct {
-			Term, Level  string
-			Estimate, SE float64
+}
+
+// TestSummaryJSON: the document has the page's coefficients and terms, with all digits.
+func TestSummaryJSON(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	write(t, temp+"/rows.csv", rows(300))
+	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + s(x0, k=8) + x1 + factor(g)", "--family", "poisson", "--out", temp+"/result")
+	var doc summaryJSON
+	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/result", "--json").out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Family != "poisson" || doc.Link != "log" || doc.Response != "n" || doc.Rows != 300 || len(doc.Predictors) != 1 || doc.Warnings == nil {
+		t.Errorf("%+v", doc)
+	}
+	p := doc.Predictors[0]
+	var names []string
+	for i, c := range p.Coefficients {
+		names = append(names, c.Name)
+		if v := p.Covariance[i][i]; c.SE == nil || math.Abs(v/(*c.SE**c.SE)-1) > 1e-9 {
+			t.Errorf("%s: %+v, variance %g", c.Name, c, v)
 		}
-		Covariance [][]float64
-	}
-	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/result", "--json").out), &told); err != nil || len(told) != 1 || told[0].Predictor != "eta" {
-		t.Fatalf("--json: %v, %v", told, err)
-	}
-	for i, c := range told[0].Coefficients {
-		if v := told[0].Covariance[i][i]; c.SE <= 0 || math.Abs(v/(c.SE*c.SE)-1) > 1e-9 || c.Term == "x0" && c.Estimate != slope {
-			t.Errorf("--json: %+v, variance %g", c, v)
+		if c.SE == nil || !(*c.Lower < c.Estimate && c.Estimate < *c.Upper) {
+			t.Errorf("%s: %+v", c.Name, c)
 		}
 	}
-	with := told[0].Coefficients
-	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + dow + factor(g) + s(x2, k=5)", "--family", "poisson", "--offset", "o", "--bands", "none", "--out", temp+"/none")
-	told = nil
-	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/none", "--json").out), &told); err != nil || len(told) != 1 || told[0].Covariance != nil {
-		t.Fatalf("--json without bands: %v, %v", told, err)
+	if want := []string{"(Intercept)", "x1", "factor(g)b", "factor(g)c"}; !slices.Equal(names, want) {
+		t.Errorf("coefficients %q, want %q: x0 is in a sum", names, want)
 	}
-	for i, c := range told[0].Coefficients { // the same, the intercept by the terms' means
-		if c.Level != with[i].Level || math.Abs(c.Estimate-with[i].Estimate) > 1e-9 || c.SE != 0 {
-			t.Errorf("without bands %+v, with them %+v", c, with[i])
+	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + s(x0, k=8) + x1 + factor(g)", "--family", "poisson", "--bands", "none", "--out", temp+"/none")
+	var none summaryJSON
+	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/none", "--json").out), &none); err != nil || none.Predictors[0].Covariance != nil {
+		t.Fatalf("without bands: %+v, %v", none, err)
+	}
+	for i, c := range none.Predictors[0].Coefficients { // the same, the intercept by the terms' means
+		if with := p.Coefficients[i]; c.Name != with.Name || math.Abs(c.Estimate-with.Estimate) > 1e-9 || c.SE != nil {
+			t.Errorf("without bands %+v, with them %+v", c, with)
 		}
 	}
-	if n := len(told[0].Coefficients); n < 5 || told[0].Coefficients[n-1].Level != "c" {
-		t.Errorf("--json: %+v", told[0].Coefficients)
+	sum := p.Terms[0]
+	if !slices.Equal(sum.Terms, []string{"x0", "s(x0)"}) || sum.Verdict != "sum" || len(p.Terms) != 3 {
+		t.Errorf("terms %+v", p.Terms)
+	}
+	total := p.After.Structured + p.After.Unstructured + p.After.TwiceCovariance
+	if math.Abs(total-1) > 1e-9 {
+		t.Errorf("shares sum to %g", total)
 	}
 }
 

@@ -55,7 +55,17 @@ ggplot_curve <- function(term, e, own, residuals, rug, dates) {
 ggplot_surface <- function(term, e) {
   value <- x <- x2 <- NULL
   most <- max(abs(e$value), na.rm = TRUE)
-  g <- ggplot2::ggplot(e, ggplot2::aes(x, x2)) + ggplot2::geom_tile(ggplot2::aes(fill = value)) +
+  # Grids are closer where there are more rows: cells end halfway between their values.
+  edges <- function(v, side) {
+    at <- sort(unique(as.numeric(v)))
+    if (length(at) == 1) return(rep(at + side / 2, length(v)))
+    half <- diff(at) / 2
+    (at + if (side < 0) -c(half[1], half) else c(half, half[length(half)]))[match(as.numeric(v), at)]
+  }
+  cells <- cbind(e, left = edges(e$x, -1), right = edges(e$x, 1), low = edges(e$x2, -1), high = edges(e$x2, 1))
+  left <- right <- low <- high <- NULL
+  g <- ggplot2::ggplot(e, ggplot2::aes(x, x2)) + (if (is.factor(e$x) || is.factor(e$x2)) ggplot2::geom_blank()) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = left, xmax = right, ymin = low, ymax = high, fill = value), data = cells, inherit.aes = FALSE) +
     ggplot2::scale_fill_distiller(palette = "RdBu", limits = c(-most, most), na.value = "transparent") +
     ggplot2::labs(title = term$name, x = term$features[[1]], y = term$features[[2]], fill = "Partial\neffect")
   if (is.factor(e$x) || is.factor(e$x2)) g else g + ggplot2::geom_contour(ggplot2::aes(z = value), colour = "grey30", na.rm = TRUE)

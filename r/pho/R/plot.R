@@ -83,7 +83,7 @@ plot.pho <- function(x, select = NULL, predictor = NULL, scale = 0, pages = 0, s
   terms <- chosen_terms(x, p, select)
   if (!length(terms)) fail("pho_program_error", "there is no term to plot")
   if (pages > 0) {
-    old <- graphics::par(mfrow = grDevices::n2mfrow(ceiling(length(terms) / pages)), mar = c(4.2, 4.2, 1, 1))
+    old <- graphics::par(mfrow = grDevices::n2mfrow(ceiling(length(terms) / pages)), mar = c(4.2, 4.2, 1.8, 1))
     on.exit(graphics::par(old))
   }
   grids <- lapply(terms, function(t) grid_of(x, p, t, sim = sim))

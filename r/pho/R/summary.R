@@ -69,10 +69,10 @@ print.summary.pho <- function(x, ...) {
 coefficients_of <- function(d) {
   home <- home_of(d)
   on.exit(home$done())
-  told <- jsonlite::fromJSON(paste(run(c("summary", home$dir, "--json"))$out, collapse = "\n"), simplifyVector = FALSE)
+  told <- jsonlite::fromJSON(paste(run(c("summary", home$dir, "--json"))$out, collapse = "\n"), simplifyVector = FALSE)$predictors
   stats::setNames(lapply(told, function(p) {
     number <- function(field) vapply(p$coefficients, function(c) as.numeric(or(c[[field]], NA)), 0)
-    names <- vapply(p$coefficients, function(c) if (!nzchar(c$term)) "(Intercept)" else paste0(c$term, c$level, if (!is.null(c$column)) paste0("[", c$column, "]")), "")
+    names <- vapply(p$coefficients, function(c) c$name, "")
     n <- length(names)
     cov <- if (is.null(p$covariance)) matrix(NA_real_, n, n) else matrix(as.numeric(unlist(p$covariance)), n, n)
     dimnames(cov) <- list(names, names)
