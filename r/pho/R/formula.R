@@ -91,7 +91,7 @@ spell <- function(formula, rows) {
     text <- term(part$term)
     if (!is.null(text)) paste(if (part$plus) "+" else "-", text)
   })
-  right <- sub("^\\+ ", "", paste(unlist(parts), collapse = " "))
+  right <- sub("^\\+ ", "", paste(unique(unlist(parts)), collapse = " "))
   if (!nzchar(right)) right <- "1"
   left <- if (length(formula) == 3) column(formula[[2]])
   response <- if (!is.null(left) && !startsWith(left, "Surv(")) gsub("`", "", left, fixed = TRUE)

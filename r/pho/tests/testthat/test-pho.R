@@ -63,6 +63,7 @@ test_that("formulas of R are written out", {
   expect_identical(spell(y ~ s(x, k = k, bs = "cr", by = size) - 1)$formulas, "y ~ s(x, k=7, bs=\"cr\", by=size) - 1")
   expect_identical(spell(~ x * size + te(x, z, k = c(4, 2 * 3)))$formulas, "~ x + size + x:size + te(x, z, k=c(4, 6))")
   expect_identical(spell(~ . - `area (m2)`)$formulas, "~ . - `area (m2)`")
+  expect_identical(spell(~ size * x + x * z)$formulas, "~ size + x + size:x + z + x:z")
   expect_null(spell(~ .)$uses)
   logs <- spell(exp(y) ~ I(x^2) + s(log(`area (m2)`)) + offset(z))
   expect_identical(logs$formulas, "`exp(y)` ~ `I(x^2)` + s(`log(area (m2))`)")
