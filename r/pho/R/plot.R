@@ -142,11 +142,12 @@ draw_curve <- function(e, own, residuals, rug, shade, col, shade.col, dates, mai
   graphics::box()
 }
 
-# Contours over an image; x varies slowest in the file.
+# Contours over an image.
 draw_surface <- function(term, e, main, xlab, ylab, rows, ...) {
-  x <- unique(e$x)
-  y <- unique(e$x2)
-  z <- matrix(e$value, length(x), length(y), byrow = TRUE)
+  x <- sort(unique(e$x))
+  y <- sort(unique(e$x2))
+  z <- matrix(NA_real_, length(x), length(y))
+  z[cbind(match(e$x, x), match(e$x2, y))] <- e$value
   most <- max(abs(z), 1e-300, na.rm = TRUE)
   graphics::image(as.numeric(x), as.numeric(y), z, zlim = c(-most, most), col = grDevices::hcl.colors(41, "Blue-Red 3"), main = main, xlab = xlab, ylab = ylab,
                   xaxt = if (is.factor(x)) "n" else "s", yaxt = if (is.factor(y)) "n" else "s", ...)
@@ -154,7 +155,7 @@ draw_surface <- function(term, e, main, xlab, ylab, rows, ...) {
   if (is.factor(y)) graphics::axis(2, seq_along(y), levels(y))
   points <- rows[unlist(term$features)]
   if (!is.null(rows) && !is.factor(x) && !is.factor(y) && nrow(points) <= 5000) graphics::points(as.double(points[[1]]), as.double(points[[2]]), pch = ".", col = "grey30")
-  varied <- any(is.finite(z)) && diff(range(z, na.rm = TRUE)) > 0
+  varied <- any(is.finite(z)) && diff(range(z, na.rm = TRUE)) > 0 && !is.factor(x) && !is.factor(y)
   if (varied && length(x) > 1 && length(y) > 1) graphics::contour(as.numeric(x), as.numeric(y), z, add = TRUE)
   graphics::box()
 }

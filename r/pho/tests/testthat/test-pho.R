@@ -137,7 +137,8 @@ test_that("plots draw every term", {
   skip_without_program()
   rows$day <- as.Date("2024-01-01") + seq_len(nrow(rows)) %% 300
   rows$hour <- as.POSIXct("2024-01-01", tz = "UTC") + 3600 * seq_len(nrow(rows))
-  d <- pho(y ~ s(x, by = size) + size + te(x, z, k = 4) + s(day) + s(hour), rows, function(r) truth(r) + as.numeric(r$day) / 300)
+  rows$kind <- factor(rep(c("v", "u"), length.out = nrow(rows)), c("v", "u"))
+  d <- pho(y ~ s(x, by = size) + size + te(x, z, k = 4) + s(day) + s(hour) + size:kind + kind:z, rows, function(r) truth(r) + as.numeric(r$day) / 300)
   drawn <- function(code) {
     path <- tempfile(fileext = ".pdf")
     grDevices::pdf(path)
