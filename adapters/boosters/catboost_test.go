@@ -153,7 +153,7 @@ func TestCatBoost(t *testing.T) {
 
 // TestCatBoostRefuses: what is not read is named.
 func TestCatBoostRefuses(t *testing.T) {
-	word := map[string]string{"counters": "counters of categories (CTR)", "text": "text", "embeddings": "embeddings"}
+	word := map[string]string{"several targets": "several targets", "text": "text", "embeddings": "embeddings"}
 	for _, f := range tabledFiles(t, "catboost") {
 		for _, c := range f.Refused {
 			for _, file := range [][]byte{c.CBM, c.JSON} {

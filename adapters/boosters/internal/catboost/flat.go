@@ -100,6 +100,13 @@ func (t table) uint8(i int, or uint8) uint8 {
 	return or
 }
 
+func (t table) float32(i int, or float32) float32 {
+	if b := t.scalar(i, 4); b != nil {
+		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	}
+	return or
+}
+
 func (t table) float64(i int, or float64) float64 {
 	if b := t.scalar(i, 8); b != nil {
 		return math.Float64frombits(binary.LittleEndian.Uint64(b))
@@ -115,11 +122,15 @@ func (t table) vector(i, size int) []byte {
 
 // elements are those bytes, and where they are.
 func (t table) elements(i, size int) ([]byte, int) {
-	at := t.field(i)
-	if at == 0 {
-		return nil, 0
+	if at := t.field(i); at != 0 {
+		return t.elementsAt(at, size)
 	}
-	at += t.uint32(at)
+	return nil, 0
+}
+
+// elementsAt are those of the vector to which the offset at that position points.
+func (t table) elementsAt(position, size int) ([]byte, int) {
+	at := position + t.uint32(position)
 	n := t.uint32(at)
 	if n > len(t.buf)/size {
 		*t.fault = errDamaged
@@ -129,6 +140,16 @@ func (t table) elements(i, size int) ([]byte, int) {
 }
 
 func (t table) text(i int) string { return string(t.vector(i, 1)) }
+
+// texts are those that field i lists.
+func (t table) texts(i int) (all []string) {
+	b, at := t.elements(i, 4)
+	for k := 0; k < len(b) && *t.fault == nil; k += 4 {
+		text, _ := t.elementsAt(at+k, 1)
+		all = append(all, string(text))
+	}
+	return all
+}
 
 // table is the table of field i; the empty one if there is none.
 func (t table) table(i int) table {
@@ -149,8 +170,10 @@ func (t table) each(i int, yield func(table)) {
 	}
 }
 
-func (t table) int32s(i int) []int32 {
-	return numbersOf(t.vector(i, 4), 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) })
+func (t table) int32s(i int) []int32 { return int32s(t.vector(i, 4)) }
+
+func int32s(b []byte) []int32 {
+	return numbersOf(b, 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) })
 }
 
 func (t table) float32s(i int) []float32 {
