@@ -182,23 +182,6 @@ func TestCatBoostHash(t *testing.T) {
 	}
 }
 
-// FuzzCatBoost: no file makes the reader panic or take more than its size allows.
-func FuzzCatBoost(f *testing.F) {
-	for _, file := range tabledFiles(f, "catboost")[:1] {
-		for i, c := range file.Cases {
-			if i%6 == 0 {
-				f.Add([]byte(c.CBM))
-				f.Add([]byte(c.JSON))
-			}
-		}
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if catboost.Is(file) {
-			_, _ = Load(bytes.NewReader(file), &onnx.LoadOptions{MaxMemory: 1 << 28})
-		}
-	})
-}
-
 // TestCatBoostDamaged: each prefix of a file is an error, and so is each byte of a core that is turned round, or the
 // model is another one.
 func TestCatBoostDamaged(t *testing.T) {

@@ -19,12 +19,12 @@ func readBinary(file []byte) (*Model, error) {
 	if len(file) < 8 || uint64(binary.LittleEndian.Uint32(file[4:])) > uint64(len(file)-8) {
 		return nil, errDamaged
 	}
-	var fault error
+	reading := &reading{left: reads * len(file)}
 	end := 8 + int(binary.LittleEndian.Uint32(file[4:]))
-	r := binaryReader{m: &Model{}, floats: map[int32]int{}, categorical: map[int32]int{}, counts: map[string]*counts{}, parts: file[end:], most: perByte * len(file), fault: &fault}
-	err := r.core(rootTable(file[8:end], &fault))
-	if fault != nil {
-		return nil, fault
+	r := binaryReader{m: &Model{}, floats: map[int32]int{}, categorical: map[int32]int{}, counts: map[string]*counts{}, parts: file[end:], most: perByte * len(file), reading: reading}
+	err := r.core(rootTable(file[8:end], reading))
+	if reading.fault != nil {
+		return nil, reading.fault
 	}
 	return r.m, err
 }
@@ -36,7 +36,7 @@ type binaryReader struct {
 	counts              map[string]*counts // by name
 	parts               []byte             // what follows the core
 	most                int                // numbers of tables
-	fault               *error
+	*reading
 }
 
 // The fields of TModelCore, TModelTrees and the tables of columns, by their order in model.fbs.
@@ -195,7 +195,7 @@ func (r *binaryReader) readParts(names []string) error {
 			if size, ok = r.length(); !ok || size > len(r.parts) {
 				return errDamaged
 			}
-			if err := r.readCounts(rootTable(r.parts[:size], r.fault)); err != nil {
+			if err := r.readCounts(rootTable(r.parts[:size], r.reading)); err != nil {
 				return err
 			}
 			r.parts = r.parts[size:]
@@ -262,18 +262,19 @@ const bucketSize = 12
 func (m *Model) trees(t table, splits []Split) error {
 	asked, sizes, starts := t.int32s(treeSplits), t.int32s(treeSizes), t.int32s(treeStarts)
 	steps, ids, leaves := t.vector(stepNodes, 4), t.int32s(leafIDs), t.float64s(leafValues)
-	if *t.fault != nil {
-		return *t.fault
+	if t.fault != nil {
+		return t.fault
 	}
 	if len(starts) != len(sizes) {
 		return fmt.Errorf("it has %d sizes and %d starts of trees", len(sizes), len(starts))
 	}
-	nodes := 0
+	nodes, left := 0, len(asked) // no two trees have a split in common
 	for i, size := range sizes {
 		start := starts[i]
-		if start < 0 || size < 0 || int(start) > len(asked) || int(size) > len(asked)-int(start) {
+		if start < 0 || size < 0 || int(start) > len(asked) || int(size) > len(asked)-int(start) || int(size) > left {
 			return fmt.Errorf("tree %d: %w", i, errDamaged)
 		}
+		left -= int(size)
 		own := make([]Split, size)
 		for k, s := range asked[start : start+size] {
 			if s < 0 || int(s) >= len(splits) {

@@ -1,6 +1,7 @@
 package catboost
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -9,28 +10,37 @@ import (
 var errDamaged = errors.New("the file is damaged or ends too early")
 
 // table is a table of FlatBuffers (https://flatbuffers.dev/internals/): each offset is checked against the bytes that
-// there are, and what a table lacks has its default. Offsets point forwards, so tables cannot form cycles. The first
-// fault is kept, after which everything is empty.
+// there are, and what a table lacks has its default. Offsets point forwards, so tables cannot form cycles.
 type table struct {
 	buf    []byte
 	at     int
 	fields []byte // of the vtable: two bytes a field, 0 where the table lacks it
-	fault  *error
+	*reading
 }
 
+// reading is what the tables of a file share. The first fault is kept, after which everything is empty. Several offsets may
+// point to one vector, so what is read is bounded as well: left bytes of vectors.
+type reading struct {
+	fault error
+	left  int
+}
+
+// reads is how many times a byte of a file may be read: CatBoost writes equal texts and combinations once.
+const reads = 16
+
 // rootTable is the table that a buffer begins with.
-func rootTable(buf []byte, fault *error) table {
-	t := table{buf: buf, fault: fault}
+func rootTable(buf []byte, r *reading) table {
+	t := table{buf: buf, reading: r}
 	return t.tableAt(0)
 }
 
 // bytes are n of them from position at; nil, and a fault, where they are not all there.
 func (t table) bytes(at, n int) []byte {
-	if *t.fault != nil {
+	if t.fault != nil {
 		return nil
 	}
 	if at < 0 || n < 0 || at > len(t.buf) || n > len(t.buf)-at {
-		*t.fault = errDamaged
+		t.fault = errDamaged
 		return nil
 	}
 	return t.buf[at : at+n]
@@ -46,7 +56,7 @@ func (t table) uint32(at int) int {
 // tableAt is the table to which the offset at that position points.
 func (t table) tableAt(position int) table {
 	at := position + t.uint32(position)
-	own := table{buf: t.buf, at: at, fault: t.fault}
+	own := table{buf: t.buf, at: at, reading: t.reading}
 	b := t.bytes(at, 4)
 	if b == nil {
 		return own
@@ -58,7 +68,7 @@ func (t table) tableAt(position int) table {
 	}
 	n := int(binary.LittleEndian.Uint16(size))
 	if n < 4 {
-		*t.fault = errDamaged
+		t.fault = errDamaged
 		return own
 	}
 	if b := t.bytes(vtable, n); b != nil {
@@ -132,10 +142,11 @@ func (t table) elements(i, size int) ([]byte, int) {
 func (t table) elementsAt(position, size int) ([]byte, int) {
 	at := position + t.uint32(position)
 	n := t.uint32(at)
-	if n > len(t.buf)/size {
-		*t.fault = errDamaged
+	if n > len(t.buf)/size || n*size > t.left {
+		t.fault = cmp.Or(t.fault, errDamaged)
 		return nil, 0
 	}
+	t.left -= n * size
 	return t.bytes(at+4, n*size), at + 4
 }
 
@@ -144,7 +155,7 @@ func (t table) text(i int) string { return string(t.vector(i, 1)) }
 // texts are those that field i lists.
 func (t table) texts(i int) (all []string) {
 	b, at := t.elements(i, 4)
-	for k := 0; k < len(b) && *t.fault == nil; k += 4 {
+	for k := 0; k < len(b) && t.fault == nil; k += 4 {
 		text, _ := t.elementsAt(at+k, 1)
 		all = append(all, string(text))
 	}
@@ -156,7 +167,7 @@ func (t table) table(i int) table {
 	if at := t.field(i); at != 0 {
 		return t.tableAt(at)
 	}
-	return table{buf: t.buf, fault: t.fault}
+	return table{buf: t.buf, reading: t.reading}
 }
 
 // count is how many tables, or texts, field i lists.
@@ -165,7 +176,7 @@ func (t table) count(i int) int { return len(t.vector(i, 4)) / 4 }
 // each calls yield with each table that field i lists.
 func (t table) each(i int, yield func(table)) {
 	b, at := t.elements(i, 4)
-	for k := 0; k < len(b) && *t.fault == nil; k += 4 {
+	for k := 0; k < len(b) && t.fault == nil; k += 4 {
 		yield(t.tableAt(at + k))
 	}
 }
