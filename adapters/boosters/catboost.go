@@ -100,16 +100,16 @@ func (m *model) catboostColumns(c *catboost.Model) []int32 {
 		for i, v := range k.Values {
 			position[v] = float64(i)
 		}
+		// As find has it; where the file knows the categories of combinations alone, a truth value is its number.
 		hash := func(category string) int32 {
-			h, known := find(category, func(category string) (float64, bool) {
-				h := catboost.Hash(category)
-				_, known := position[h]
-				return float64(h), known
-			})
-			if !known {
-				return catboost.Hash(category)
+			own := catboost.Hash(category)
+			if _, known := position[own]; !known && truth(category) != category {
+				number := catboost.Hash(truth(category))
+				if _, known := position[number]; known || len(position) == 0 {
+					return number
+				}
 			}
-			return int32(h)
+			return own
 		}
 		m.columns[k.Flat].text = func(category string) float64 {
 			if i, known := position[hash(category)]; known {

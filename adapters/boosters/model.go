@@ -40,18 +40,23 @@ type column struct {
 	code func(string) float64 // the whole number by which tables know a text
 }
 
-// find finds a category. A truth value as text files have it, if it is none, is the number that libraries take it for.
+// find finds a category; a truth value, if it is none, by its number.
 func find(category string, in func(string) (code float64, known bool)) (float64, bool) {
-	if code, known := in(category); known {
-		return code, true
+	if code, known := in(category); known || truth(category) == category {
+		return code, known
 	}
+	return in(truth(category))
+}
+
+// truth is a category; of a truth value as text files have it the number that libraries take it for.
+func truth(category string) string {
 	switch category {
 	case "True", "TRUE", "true":
-		return in("1")
+		return "1"
 	case "False", "FALSE", "false":
-		return in("0")
+		return "0"
 	}
-	return 0, false
+	return category
 }
 
 // entry is how a number of a column enters.
