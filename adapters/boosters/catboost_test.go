@@ -183,25 +183,27 @@ func TestCatBoostHash(t *testing.T) {
 	}
 }
 
-// TestCatBoostDamaged: each prefix of a file is an error, and so is each byte of a core that is turned round, or the
-// model is another one.
+// TestCatBoostDamaged: each prefix of a file is an error, and so is each byte of it that is turned round, or the
+// model is another one: of one with statistics some of them.
 func TestCatBoostDamaged(t *testing.T) {
-	c := tabledFiles(t, "catboost")[0].Cases[3]
-	for n := range len(c.CBM) {
-		if _, err := catboost.Read(c.CBM[:n]); err == nil {
-			t.Fatalf("%d of %d bytes are read", n, len(c.CBM))
+	cases := tabledFiles(t, "catboost")[0].Cases
+	damage := func(c *tabledCase, step int) {
+		for n := 0; n < len(c.CBM); n += step {
+			if _, err := catboost.Read(c.CBM[:n]); err == nil {
+				t.Fatalf("%s: %d of %d bytes are read", c.Name, n, len(c.CBM))
+			}
+			turned := slices.Clone(c.CBM)
+			turned[n] ^= 0xff
+			_, _ = Load(bytes.NewReader(turned), nil)
+		}
+		for n := 0; n < len(c.JSON); n += step {
+			if _, err := catboost.Read([]byte(c.JSON[:n])); err == nil {
+				t.Fatalf("%s: %d of %d bytes are read", c.Name, n, len(c.JSON))
+			}
 		}
 	}
-	for i := range c.CBM {
-		turned := slices.Clone(c.CBM)
-		turned[i] ^= 0xff
-		_, _ = Load(bytes.NewReader(turned), nil)
-	}
-	for n := range len(c.JSON) {
-		if _, err := catboost.Read([]byte(c.JSON[:n])); err == nil {
-			t.Fatalf("%d of %d bytes are read", n, len(c.JSON))
-		}
-	}
+	damage(&cases[3], 1)
+	damage(&cases[slices.IndexFunc(cases, func(c tabledCase) bool { return c.Name == "statistics, all kinds" })], 13)
 }
 
 // statisticsFile is a model of x, c and k. Tree 0 asks for the share of a target by c, (3 + 0.5)/(4 + 1) of "a" and 0.1 of "b",
