@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
@@ -29,7 +30,7 @@ changes, and nothing is computed anew. A file that holds {} removes them.`,
 			if err != nil {
 				return err
 			}
-			opened, err := reopen(r, args[0], model, maxMemory, "")
+			opened, err := reopen(r, args[0], model, maxMemory, computing{engine: wiring.Own})
 			if err != nil {
 				return err
 			}
