@@ -100,6 +100,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
+	writeNotes(s, opened)
 	if err := a.spare(s, paths, tensors, opened); err != nil {
 		return err
 	}

@@ -237,6 +237,7 @@ func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result
 	if err != nil {
 		return nil, 0, err
 	}
+	writeNotes(s, opened)
 	applier, err := r.Applier(opened.Model)
 	if err != nil {
 		return nil, 0, err

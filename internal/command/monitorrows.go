@@ -57,6 +57,7 @@ func (m *monitorFlags) add(ctx context.Context, s streams, f *pflag.FlagSet, dir
 	if err != nil {
 		return nil, err
 	}
+	writeNotes(s, opened)
 	var in sources
 	in.addNetworks(opened)
 	in.addData(paths, nil, s.in)

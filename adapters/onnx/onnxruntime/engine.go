@@ -22,7 +22,7 @@ type Engine struct {
 	// another number of rows, and a row alone must give what it gives among others.
 	// A network whose batch axis has a fixed size is called with that size, and one that
 	// quantises dynamically, by the range of all rows of a call, with single rows. 0: as many,
-	// a power of 2 and at most 256, as keep the largest tensor below 4 million numbers.
+	// a power of 2 from 4 to 256, as keep the largest tensor below a million numbers.
 	Rows int
 }
 
@@ -95,7 +95,7 @@ func (e *Engine) Prepare(g *onnx.Graph, tensors []string) (onnx.Evaluator, error
 // rowsFor is how many rows of g a call has: their activations stay in the processor's caches or
 // near, while products are wide enough for its speed.
 func rowsFor(g *onnx.Graph) int {
-	const numbers, most = 1 << 22, 256
+	const numbers, fewest, most = 1 << 20, 4, 256
 	widest := 1
 	for _, n := range g.Checked().Nodes {
 		for _, v := range n.Outputs {
@@ -104,7 +104,7 @@ func rowsFor(g *onnx.Graph) int {
 			}
 		}
 	}
-	rows := 1
+	rows := fewest
 	for rows < most && 2*rows*widest <= numbers {
 		rows *= 2
 	}

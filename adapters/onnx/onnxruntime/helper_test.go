@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,11 +28,11 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "whole":
-		err = onnxruntime.Serve(os.Stdin, os.Stdout, ours{}, "ours.so", nil)
+		err = onnxruntime.Serve(os.Stdin, os.Stdout, onnxtest.Runtime{}, "ours.so", nil)
 	case "no library":
 		err = onnxruntime.Serve(os.Stdin, os.Stdout, nil, "", errors.New("no library far and wide"))
 	case "killed":
-		err = onnxruntime.Serve(os.Stdin, os.Stdout, ours{dies: true}, "ours.so", nil)
+		err = onnxruntime.Serve(os.Stdin, os.Stdout, dying{}, "ours.so", nil)
 	case "other version":
 		hello := []byte(`{"protocol":99,"version":"9.9.9"}`)
 		_, err = os.Stdout.Write(append(head('H', 0, 0, len(hello)), hello...))
@@ -42,7 +41,7 @@ func TestMain(m *testing.M) {
 	case "silent":
 	case "answers unasked":
 		var through bytes.Buffer
-		if err = onnxruntime.Serve(strings.NewReader(""), &through, ours{}, "", nil); err == nil {
+		if err = onnxruntime.Serve(strings.NewReader(""), &through, onnxtest.Runtime{}, "", nil); err == nil {
 			_, err = os.Stdout.Write(append(through.Bytes(), head('D', 7, 7, 0)...))
 		}
 		time.Sleep(time.Minute)
@@ -72,81 +71,26 @@ func start(t *testing.T, what string) (*onnxruntime.Helper, error) {
 	return onnxruntime.Start(own)
 }
 
-// ours is a Runtime of this module's own engine in float32, which is fed as ONNX Runtime is: tensors
-// of one number of rows, their memory as the file says.
-type ours struct{ dies bool }
+// dying is a Runtime whose process ends with the first call.
+type dying struct{ onnxtest.Runtime }
 
-func (ours) Version() string { return "1.2.3" }
-
-func (r ours) Open(n onnxruntime.Network) (onnxruntime.Session, error) {
-	g, err := onnx.Load(bytes.NewReader(n.File), nil)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, t := range n.Outputs {
-		names = append(names, t.Name)
-	}
-	e, err := onnx.GoEngine{Precision: onnx.Single}.Prepare(g, names)
-	if err != nil {
-		return nil, err
-	}
-	return &session{n, e, r.dies}, nil
+func (d dying) Open(n onnxruntime.Network) (onnxruntime.Session, error) {
+	s, err := d.Runtime.Open(n)
+	return dyingSession{s}, err
 }
 
-type session struct {
-	of   onnxruntime.Network
-	e    onnx.Evaluator
-	dies bool
+type dyingSession struct{ onnxruntime.Session }
+
+func (s dyingSession) NewCall() (onnxruntime.Call, error) {
+	c, err := s.Session.NewCall()
+	return dyingCall{c}, err
 }
 
-func (s *session) Close() error { return nil }
+type dyingCall struct{ onnxruntime.Call }
 
-func (s *session) NewCall() (onnxruntime.Call, error) {
-	in, err := onnxruntime.Memory(s.of.Inputs)
-	if err != nil {
-		return nil, err
-	}
-	out, err := onnxruntime.Memory(s.of.Outputs)
-	return &call{s, in, out}, err
-}
-
-type call struct {
-	*session
-	in, out [][]byte
-}
-
-func (c *call) In(i int) []byte  { return c.in[i] }
-func (c *call) Out(i int) []byte { return c.out[i] }
-
-// Run takes tensors of floats whose first axis is the rows'.
-func (c *call) Run() error {
-	if c.dies {
-		fmt.Fprintln(os.Stderr, "out of luck")
-		os.Exit(3)
-	}
-	floats := func(b []byte) []float64 {
-		x := make([]float64, len(b)/4)
-		for i := range x {
-			x[i] = float64(math.Float32frombits(binary.NativeEndian.Uint32(b[4*i:])))
-		}
-		return x
-	}
-	var in, out [][]float64
-	for _, b := range c.in {
-		in = append(in, floats(b))
-	}
-	for _, b := range c.out {
-		out = append(out, floats(b))
-	}
-	if err := c.e.Run(out, in, int(c.of.Inputs[0].Shape[0])); err != nil {
-		return err
-	}
-	for k, x := range out {
-		for i, v := range x {
-			binary.NativeEndian.PutUint32(c.out[k][4*i:], math.Float32bits(float32(v)))
-		}
-	}
+func (dyingCall) Run() error {
+	fmt.Fprintln(os.Stderr, "out of luck")
+	os.Exit(3)
 	return nil
 }
 
@@ -177,7 +121,7 @@ func TestHelper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Version() != "1.2.3" || h.Library() != "ours.so" {
+	if h.Version() != "0.0.0" || h.Library() != "ours.so" {
 		t.Errorf("version %q of %q", h.Version(), h.Library())
 	}
 	g, inputs, rows := network(t)
@@ -318,7 +262,7 @@ func TestHostileMessages(t *testing.T) {
 			"unexpected EOF"}, // no memory for the call: what it sends is passed over
 	} {
 		before := allocated()
-		err := onnxruntime.Serve(bytes.NewReader(c.message), &bytes.Buffer{}, ours{}, "", nil)
+		err := onnxruntime.Serve(bytes.NewReader(c.message), &bytes.Buffer{}, onnxtest.Runtime{}, "", nil)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one that says %q", name, err, c.says)
 		}
@@ -340,6 +284,6 @@ func FuzzServe(f *testing.F) {
 	f.Add(append(head('O', 1, 0, 10), `{"file":0}`...))
 	f.Add(head('R', 1, 1, 1<<60))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_ = onnxruntime.Serve(bytes.NewReader(b), &bytes.Buffer{}, ours{}, "", nil)
+		_ = onnxruntime.Serve(bytes.NewReader(b), &bytes.Buffer{}, onnxtest.Runtime{}, "", nil)
 	})
 }

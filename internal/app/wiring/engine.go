@@ -87,7 +87,7 @@ func (n *Network) engine(h *onnxruntime.Helper, p onnx.Precision) (onnx.Engine, 
 
 // computing is what computes a network of ref that is opened again, by the wishes of whoever opens it.
 func (ref *Reference) computing(by Computing) Computing {
-	if by.Engine == "" && ref.Engine != nil {
+	if by == (Computing{}) && ref.Engine != nil { // a precision is that of this program's own engine
 		by.Engine = ref.Engine.Name
 	}
 	return Computing{by.Engine, cmp.Or(by.Precision, ref.Precision)}
@@ -164,11 +164,11 @@ func forward(ctx context.Context, m decompose.Model, b *data.Batch) (*mat.Dense,
 
 // judged is what is to be said of the engine of r, and an error if it computes something else than this program's own.
 func (c *comparison) judged(r *decompose.Result) (notes []string, err error) {
-	notes = []string{fmt.Sprintf("the network was computed by %s, not by pho's own engine: parts sum to the output that it has", c.engine)}
+	notes = []string{fmt.Sprintf("the network was computed by %s, not by pho's own engine: parts sum to its output, to the digits of float32", c.engine)}
 	for k, largest := range c.largest {
 		p := r.Predictors[k]
 		sd := math.Sqrt(p.Variance.Total)
-		if largest <= roundingApart*sd {
+		if largest <= roundingApart*sd || sd == 0 { // a constant has no scale to judge by
 			continue
 		}
 		if apart := fmt.Sprintf("on the first %d rows predictor %q by %s and by pho's own engine differ by up to %.3g, which is %.2g standard deviations of it", c.rows, p.Name, c.engine, largest, largest/sd); largest <= mostApart*sd {
