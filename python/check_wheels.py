@@ -12,7 +12,7 @@ import sys
 import tarfile
 import zipfile
 
-LARGEST = 13 * 10**6
+LARGEST = 16 * 10**6
 
 FORMATS = {  # what a program for the platform begins with, and its processor (offset, bytes)
     "manylinux_2_17_x86_64.manylinux2014_x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
@@ -25,7 +25,7 @@ FORMATS = {  # what a program for the platform begins with, and its processor (o
     "win_arm64": (b"MZ", None, b"\x64\xaa"),
 }
 INTERPRETER = 3  # the type of an ELF segment that names a dynamic loader
-EXTRAS = {"tables", "plot", "sklearn", "lightgbm", "xgboost", "torch", "shap", "interpret"}
+EXTRAS = {"tables", "plot", "spark", "sklearn", "lightgbm", "xgboost", "torch", "shap", "interpret"}
 
 
 def dynamic(program: bytes) -> bool:
