@@ -59,16 +59,25 @@ func Library(head []byte) string {
 // target, or the probabilities of classes. nil o holds the defaults; of it the bounds count.
 // Errors: a file of no kind that is known, a damaged file, and a model with what is not supported, which they name.
 func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
+	m, sum, err := read(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.load(sum, o)
+}
+
+// read is the model of a file and the file's SHA-256.
+func read(r io.Reader, o *onnx.LoadOptions) (*model, string, error) {
 	var limit int64 = 1<<31 - 1
 	if o != nil && o.MaxFileSize > 0 {
 		limit = o.MaxFileSize
 	}
 	file, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("boosters: reading the model: %w", err)
+		return nil, "", fmt.Errorf("boosters: reading the model: %w", err)
 	}
 	if int64(len(file)) > limit {
-		return nil, fmt.Errorf("boosters: the model is larger than %d bytes (MaxFileSize)", limit)
+		return nil, "", fmt.Errorf("boosters: the model is larger than %d bytes (MaxFileSize)", limit)
 	}
 	for _, f := range formats() {
 		if !f.is(file[:min(len(file), HeadSize)]) {
@@ -79,10 +88,10 @@ func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
 			err = m.check()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("boosters: %s: %w", f.library, err)
+			return nil, "", fmt.Errorf("boosters: %s: %w", f.library, err)
 		}
 		sum := sha256.Sum256(file)
-		return m.load(hex.EncodeToString(sum[:]), o)
+		return m, hex.EncodeToString(sum[:]), nil
 	}
-	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
+	return nil, "", errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
 }
