@@ -3,6 +3,8 @@ package boosters
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -159,6 +161,40 @@ func TestCategories(t *testing.T) {
 	}
 	if labels, err = g.Labels(); err != nil || labels.Columns["kind"] != nil {
 		t.Fatal(labels, err)
+	}
+}
+
+// TestCategoryFactors: trees that depend on named categories alone are a factor of them, whose coefficients are what the trees add; on codes without
+// names they are a learned term.
+func TestCategoryFactors(t *testing.T) {
+	tree := func(i int, feature string, bits int, left, right string) string {
+		return fmt.Sprintf("Tree=%d\nnum_leaves=2\nsplit_feature=%s\nthreshold=0\ndecision_type=1\nleft_child=-1\nright_child=-2\nleaf_value=%s %s\ncat_boundaries=0 1\ncat_threshold=%d\n\n", i, feature, left, right, bits)
+	}
+	head := "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=2\nobjective=regression\nfeature_names=kind color x\nfeature_infos=0:1:2 0:1 [0:1]\n\n"
+	pair := "Tree=3\nnum_leaves=3\nsplit_feature=0 1\nthreshold=0 1\ndecision_type=1 1\nleft_child=1 -1\nright_child=-2 -3\nleaf_value=8 0 16\ncat_boundaries=0 1 2\ncat_threshold=4 1\n\n"
+	number := "Tree=4\nnum_leaves=2\nsplit_feature=2\nthreshold=0.5\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=0 1\n\n"
+	file := head + tree(0, "0", 1, "1", "0") + tree(1, "0", 6, "2", "0") + tree(2, "1", 1, "4", "0") + pair + number + "end of trees\n\n"
+	terms := func(names string) map[string][]float64 {
+		g, err := Load(strings.NewReader(file+"pandas_categorical:"+names+"\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := onnx.NewModel(g, onnx.Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string][]float64{}
+		for _, b := range m.Blocks(0) {
+			out[b.Term.Name()+" "+string(b.Term.Kind())] = b.Coef
+		}
+		return out
+	}
+	want := map[string][]float64{"kind factor": {1, 2, 2}, "color factor": {4, 0}, "kind:color factor": {0, 0, 0, 0, 8, 16}, "f(x) learned": {1}}
+	if got := terms(`[["a", "b", "c"], ["red", "blue"]]`); !maps.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("with names: %v", got)
+	}
+	if got := terms("null"); got["f(kind) learned"] == nil || got["f(kind,color) learned"] == nil || len(got) != 4 {
+		t.Errorf("without names: %v", got)
 	}
 }
 
