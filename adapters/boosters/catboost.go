@@ -117,6 +117,11 @@ func (m *model) catboostColumns(c *catboost.Model, names map[int32]string) []int
 func catboostForest(c *catboost.Model, at []int32) (*tree.Forest, error) {
 	f := &tree.Forest{Targets: c.Dimension, Single: true, Base: c.Bias}
 	f.Name = treeNames(f)
+	nodes := 0
+	for i := range c.Trees {
+		nodes += len(c.Trees[i].Nodes)
+	}
+	f.Nodes, f.Weights = make([]tree.Node, 0, nodes), make([]tree.Weight, 0, (nodes/2+len(c.Trees))*c.Dimension)
 	for i := range c.Trees {
 		top := int32(len(f.Nodes))
 		f.Roots = append(f.Roots, top)
@@ -140,6 +145,7 @@ func catboostForest(c *catboost.Model, at []int32) (*tree.Forest, error) {
 			}
 			f.Nodes = append(f.Nodes, own)
 		}
+		c.Trees[i].Nodes = nil // their memory is not needed any more
 		if len(f.Weights) > maxWeights {
 			return nil, errors.New("the trees have more leaves than are supported")
 		}
