@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-boosters check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -237,6 +237,11 @@ check-spark: build
 # environments of pinned versions that are made in ENVS from the package index.
 check-servers: build
 	@PYTHON='$(PYTHON)' bash .ci/check-servers.sh '$(envs)/servers'
+
+# Boosters made anew by their libraries, as pho reads them and as ONNX Runtime computes what pho writes of them, in an
+# environment of pinned versions that is made in ENVS from the package index.
+check-boosters:
+	@PYTHON='$(PYTHON)' GO='$(GO)' bash .ci/check-boosters.sh '$(envs)/boosters'
 
 # The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
 # it is compared.

@@ -107,6 +107,7 @@ func TestRefused(t *testing.T) {
 		{"a cycle", xgb, `"left_children":[1,`, `"left_children":[0,`, "form no tree"},
 		{"cut off", xgb, xgb[len(xgb)/2:], "", "trees: "},
 		{"another LightGBM objective", lgb, "objective=regression", "objective=new", `the objective "new" is not supported`},
+		{"a name that tensors have", lgb, "feature_names=Column_0", "feature_names=pho/features", `the feature name "pho/features" begins with "pho/"`},
 		{"a LightGBM child outside", lgb, "left_child=", "left_child=77 ", "left"},
 		{"a LightGBM cycle", lgb, "\nleft_child=1 ", "\nleft_child=0 ", "form no tree"},
 		{"LightGBM cut off", lgb, lgb[len(lgb)/2:], "", "tree 3: "},

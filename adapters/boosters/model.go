@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/internal/onnxtree"
 	"github.com/pho-go/pho/adapters/internal/tree"
@@ -159,6 +160,9 @@ func (m *model) check() error {
 	for _, c := range m.columns {
 		if m.named && (c.name == "" || seen[c.name]) {
 			return fmt.Errorf("the feature name %q is empty or there twice", c.name)
+		}
+		if m.named && strings.HasPrefix(c.name, prefix) {
+			return fmt.Errorf("the feature name %q begins with %q, as the network's own tensors do; call the feature otherwise in the model and in the data", c.name, prefix)
 		}
 		seen[c.name] = true
 	}
