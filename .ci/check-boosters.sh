@@ -13,13 +13,13 @@ if ! cmp -s python/requirements-boosters.txt "$dir/installed"; then
     cp python/requirements-boosters.txt "$dir/installed"
 fi
 dir=$(cd "$dir" && pwd)
-scripts=$PWD/adapters/boosters/testdata
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+cp adapters/boosters/testdata/*.py "$work" # they write beside them
 (cd "$work"
-    "$dir/bin/python" "$scripts/golden.py" xgboost
-    "$dir/bin/python" "$scripts/golden.py" lightgbm
-    "$dir/bin/python" "$scripts/catboost.py"
-    "$dir/bin/python" "$scripts/ebm.py")
+    "$dir/bin/python" golden.py xgboost
+    "$dir/bin/python" golden.py lightgbm
+    "$dir/bin/python" catboost.py
+    "$dir/bin/python" ebm.py)
 PHO_BOOSTERS=$work "$go" test -count=1 ./adapters/boosters -run '^Test(Golden|CatBoost|EBM|ONNX)$'
-"$dir/bin/python" "$scripts/runtime.py" "$work"
+"$dir/bin/python" adapters/boosters/testdata/runtime.py "$work"

@@ -57,4 +57,4 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.json.gz"))):
             wrong += 1
             print(f"{library}, {case['Name']}: {np.nanmax(off):.2g} off")
 print(f"{models} models, {wrong} wrong")
-sys.exit(wrong > 0 or models < 200)
+sys.exit(wrong > 0 or models < 150)
