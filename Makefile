@@ -103,7 +103,7 @@ bench-compare:
 truth:
 	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' QUICK='$(QUICK)' ONLY='$(ONLY)' NETWORK='$(NETWORK)' METHODS='$(METHODS)' bash .ci/truth.sh '$(envs)/truth'
 
-# A sitting of at most FOR of the benchmark of docs/paper.md, which takes hours; call it
+# A sitting of at most FOR of the benchmark of examples/paper, which takes hours; call it
 # again until it is done. It needs the data sets (make data).
 FOR ?= 2h
 paper-benchmark:
