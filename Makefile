@@ -241,7 +241,7 @@ check-servers: build
 check-boosters:
 	@PYTHON='$(PYTHON)' GO='$(GO)' bash .ci/check-boosters.sh '$(envs)/boosters'
 
-# The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
-# it is compared.
+# The R package with the command of this tree: R CMD check without its PDF. RSCRIPT with jsonlite, testthat, knitr and
+# rmarkdown, and pandoc; mgcv and other models are compared with where they are installed.
 check-r: build
 	@RSCRIPT='$(RSCRIPT)' bash .ci/check-r.sh
