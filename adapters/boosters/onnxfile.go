@@ -18,6 +18,9 @@ func ONNX(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(m.tables) > 0 {
+		return nil, fmt.Errorf("boosters: %s: the model counts categories (CTR), by hashes of them that no operator of ONNX computes, so that no file of ONNX can be written: train it with one_hot_max_size as large as a column has categories", m.library)
+	}
 	for i, c := range m.columns {
 		if c.text != nil && c.texts == nil {
 			return nil, fmt.Errorf("boosters: %s: the file has no names of the categories of column %d, %q, so that no file of ONNX can be written: save the model with them (of CatBoost as JSON, with its pool)", m.library, i, c.name)
