@@ -37,7 +37,7 @@ with reasons.`,
 				return err
 			}
 			defer frugal()()
-			n, err := loadNetwork(args[0], network.maxMemory, constants[0])
+			n, err := loadNetwork(args[0], network.maxMemory, constants[0], computing{})
 			if err != nil {
 				return err
 			}
