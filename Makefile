@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 16
 
-.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors check-boosters docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -239,6 +239,11 @@ check-servers: build
 # Networks of pictures, sequences and tokens on our own engine next to ONNX Runtime: benchmarks/tensors.sh.
 check-tensors:
 	@GO='$(GO)' PYTHON='$(PYTHON)' bash benchmarks/tensors.sh
+
+# Boosters made anew by their libraries, as pho reads them and as ONNX Runtime computes what pho writes of them, in an
+# environment of pinned versions that is made in ENVS from the package index.
+check-boosters:
+	@PYTHON='$(PYTHON)' GO='$(GO)' bash .ci/check-boosters.sh '$(envs)/boosters'
 
 # The R package with the command of this tree: R CMD check without its PDF. RSCRIPT with jsonlite, testthat, knitr and
 # rmarkdown, and pandoc; mgcv and other models are compared with where they are installed.

@@ -257,7 +257,7 @@ func (o *Options) formulas() []string {
 // Write writes the decomposition to the directory dir, which is absent, empty or an
 // earlier result and is replaced whole: decomposition.json and moments.bin, which Read
 // and the commands `pho apply` and `pho verify` take, effects.csv and report.html, and
-// adapted.onnx if Options.ExportONNX asked for it (of a model that is no ONNX file surrogate.onnx). The contributions of the rows are not
+// adapted.onnx if Options.ExportONNX asked for it (of a model that is no file surrogate.onnx). The contributions of the rows are not
 // among them: see Parts.
 func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	to, err := durable.NewDir(nil, resultdir.Files(), dir)
@@ -284,8 +284,8 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 // WriteONNX writes the network's file with an output for every term, the intercept, the
 // unstructured part and eta of every predictor: any ONNX runtime computes predictions and
 // contributions in one run. The network's graph and outputs stay as they are; see
-// adapters/onnx/export. A file that was decomposed must still be where it was. Of a model
-// that is no ONNX file it writes a surrogate: the structured part alone, with the size of the remainder in its metadata.
+// adapters/onnx/export. A booster's file is written as ONNX (boosters.ONNX). A file that was decomposed must still be where it was. Of a model
+// that is no file it writes a surrogate: the structured part alone, with the size of the remainder in its metadata.
 func (d *Decomposition) WriteONNX(w io.Writer) error { return d.of.Export(w, d.Result) }
 
 // Read reads a decomposition that Write or `pho decompose` wrote to dir, and opens its

@@ -10,11 +10,13 @@
 package boosters
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/catboost"
 	"github.com/pho-go/pho/adapters/boosters/internal/ebm"
@@ -59,30 +61,51 @@ func Library(head []byte) string {
 // target, or the probabilities of classes. nil o holds the defaults; of it the bounds count.
 // Errors: a file of no kind that is known, a damaged file, and a model with what is not supported, which they name.
 func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
+	m, sum, err := read(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.load(sum, o)
+}
+
+// read is the model of a file and the file's SHA-256.
+func read(r io.Reader, o *onnx.LoadOptions) (*model, string, error) {
 	var limit int64 = 1<<31 - 1
 	if o != nil && o.MaxFileSize > 0 {
 		limit = o.MaxFileSize
 	}
-	file, err := io.ReadAll(io.LimitReader(r, limit+1))
+	file, err := whole(r, limit)
 	if err != nil {
-		return nil, fmt.Errorf("boosters: reading the model: %w", err)
+		return nil, "", fmt.Errorf("boosters: reading the model: %w", err)
 	}
 	if int64(len(file)) > limit {
-		return nil, fmt.Errorf("boosters: the model is larger than %d bytes (MaxFileSize)", limit)
+		return nil, "", fmt.Errorf("boosters: the model is larger than %d bytes (MaxFileSize)", limit)
 	}
 	for _, f := range formats() {
 		if !f.is(file[:min(len(file), HeadSize)]) {
 			continue
 		}
+		sum := sha256.Sum256(file) // first, so that the file goes before its trees are laid out
 		m, err := f.read(file)
 		if err == nil {
 			err = m.check()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("boosters: %s: %w", f.library, err)
+			return nil, "", fmt.Errorf("boosters: %s: %w", f.library, err)
 		}
-		sum := sha256.Sum256(file)
-		return m.load(hex.EncodeToString(sum[:]), o)
+		return m, hex.EncodeToString(sum[:]), nil
 	}
-	return nil, errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
+	return nil, "", errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
+}
+
+// whole is what r holds, up to limit bytes and one more; that of a file, whose size is known, takes no more memory than it has.
+func whole(r io.Reader, limit int64) ([]byte, error) {
+	var file bytes.Buffer
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			file.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+		}
+	}
+	_, err := file.ReadFrom(io.LimitReader(r, limit+1))
+	return file.Bytes(), err
 }

@@ -3,7 +3,10 @@ package boosters
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +107,7 @@ func TestRefused(t *testing.T) {
 		{"a cycle", xgb, `"left_children":[1,`, `"left_children":[0,`, "form no tree"},
 		{"cut off", xgb, xgb[len(xgb)/2:], "", "trees: "},
 		{"another LightGBM objective", lgb, "objective=regression", "objective=new", `the objective "new" is not supported`},
+		{"a name that tensors have", lgb, "feature_names=Column_0", "feature_names=pho/features", `the feature name "pho/features" begins with "pho/"`},
 		{"a LightGBM child outside", lgb, "left_child=", "left_child=77 ", "left"},
 		{"a LightGBM cycle", lgb, "\nleft_child=1 ", "\nleft_child=0 ", "form no tree"},
 		{"LightGBM cut off", lgb, lgb[len(lgb)/2:], "", "tree 3: "},
@@ -162,6 +166,40 @@ func TestCategories(t *testing.T) {
 	}
 }
 
+// TestCategoryFactors: trees that depend on named categories alone are a factor of them, whose coefficients are what the trees add; on codes without
+// names they are a learned term.
+func TestCategoryFactors(t *testing.T) {
+	tree := func(i int, feature string, bits int, left, right string) string {
+		return fmt.Sprintf("Tree=%d\nnum_leaves=2\nsplit_feature=%s\nthreshold=0\ndecision_type=1\nleft_child=-1\nright_child=-2\nleaf_value=%s %s\ncat_boundaries=0 1\ncat_threshold=%d\n\n", i, feature, left, right, bits)
+	}
+	head := "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=2\nobjective=regression\nfeature_names=kind color x\nfeature_infos=0:1:2 0:1 [0:1]\n\n"
+	pair := "Tree=3\nnum_leaves=3\nsplit_feature=0 1\nthreshold=0 1\ndecision_type=1 1\nleft_child=1 -1\nright_child=-2 -3\nleaf_value=8 0 16\ncat_boundaries=0 1 2\ncat_threshold=4 1\n\n"
+	number := "Tree=4\nnum_leaves=2\nsplit_feature=2\nthreshold=0.5\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=0 1\n\n"
+	file := head + tree(0, "0", 1, "1", "0") + tree(1, "0", 6, "2", "0") + tree(2, "1", 1, "4", "0") + pair + number + "end of trees\n\n"
+	terms := func(names string) map[string][]float64 {
+		g, err := Load(strings.NewReader(file+"pandas_categorical:"+names+"\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := onnx.NewModel(g, onnx.Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string][]float64{}
+		for _, b := range m.Blocks(0) {
+			out[b.Term.Name()+" "+string(b.Term.Kind())] = b.Coef
+		}
+		return out
+	}
+	want := map[string][]float64{"kind factor": {1, 2, 2}, "color factor": {4, 0}, "kind:color factor": {0, 0, 0, 0, 8, 16}, "f(x) learned": {1}}
+	if got := terms(`[["a", "b", "c"], ["red", "blue"]]`); !maps.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("with names: %v", got)
+	}
+	if got := terms("null"); got["f(kind) learned"] == nil || got["f(kind,color) learned"] == nil || len(got) != 4 {
+		t.Errorf("without names: %v", got)
+	}
+}
+
 const lightGBMText = `tree
 version=v4
 num_tree_per_iteration=1
@@ -185,3 +223,48 @@ end of trees
 
 pandas_categorical:null
 `
+
+// TestMemory: a file of many trees is read in memory of a few times its size, all that is asked for together, freed or not: 3.8 times it, and
+// 11 times where lists of nodes grow.
+func TestMemory(t *testing.T) {
+	var file bytes.Buffer
+	file.WriteString("tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=1\nobjective=regression\nfeature_names=a b\nfeature_infos=[0:1] [0:1]\n\n")
+	const leaves = 128
+	line := func(key string, n int, of func(i int) any) {
+		fmt.Fprintf(&file, "%s=", key)
+		for i := range n {
+			fmt.Fprint(&file, of(i), " ")
+		}
+		file.WriteString("\n")
+	}
+	for tree := range 500 {
+		fmt.Fprintf(&file, "Tree=%d\nnum_leaves=%d\n", tree, leaves)
+		line("split_feature", leaves-1, func(i int) any { return i % 2 })
+		line("threshold", leaves-1, func(i int) any { return 1 / float64(3+i+tree) })
+		line("decision_type", leaves-1, func(int) any { return 2 })
+		line("left_child", leaves-1, func(i int) any { // of a heap
+			if 2*i+1 < leaves-1 {
+				return 2*i + 1
+			}
+			return -(2*i + 1 - leaves + 2)
+		})
+		line("right_child", leaves-1, func(i int) any {
+			if 2*i+2 < leaves-1 {
+				return 2*i + 2
+			}
+			return -(2*i + 2 - leaves + 2)
+		})
+		line("leaf_value", leaves, func(i int) any { return 1 / float64(7+i*tree) })
+		file.WriteString("\n")
+	}
+	file.WriteString("end of trees\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := readLightGBM(file.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(file.Len()); times > 5 {
+		t.Errorf("%.1f times the file's size", times)
+	}
+}

@@ -1,6 +1,7 @@
 package boosters
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ func readCatBoost(file []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &model{library: "CatBoost", version: c.Version, single: true, targets: c.Dimension}
+	m := &model{library: "CatBoost", version: c.Version, single: true, wide: true, targets: c.Dimension}
 	if m.link, err = catboostLink(c.Loss, c.Dimension); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func readCatBoost(file []byte) (*model, error) {
 	if m.link == softmax && len(c.Classes) == c.Dimension && unique(c.Classes) {
 		m.classes = c.Classes
 	}
-	at := m.catboostColumns(c)
+	at := m.catboostColumns(c, catboostNames(file))
 	tables := m.catboostTables(c, at)
 	f, err := catboostForest(c, at, tables)
 	if err != nil {
@@ -77,7 +78,7 @@ func catboostOutputs(c *catboost.Model, of link) []string {
 
 // catboostColumns makes the columns, in the order in which the model is fed, and returns which one each split asks: those
 // of numbers, then those of categories. Where the file has no names, columns of numbers alone go by their order.
-func (m *model) catboostColumns(c *catboost.Model) []int32 {
+func (m *model) catboostColumns(c *catboost.Model, names map[int32]string) []int32 {
 	m.columns = make([]column, len(c.Floats)+len(c.Categorical))
 	m.named = len(c.Categorical) > 0
 	at := make([]int32, 0, len(m.columns))
@@ -100,6 +101,7 @@ func (m *model) catboostColumns(c *catboost.Model) []int32 {
 		for i, v := range k.Values {
 			position[v] = float64(i)
 		}
+		m.columns[k.Flat].texts = named(k.Values, names)
 		// As find has it; where the file knows the categories of combinations alone, a truth value is its number.
 		hash := func(category string) int32 {
 			own := catboost.Hash(category)
@@ -157,6 +159,11 @@ func (m *model) catboostTables(c *catboost.Model, at []int32) []int32 {
 func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error) {
 	f := &tree.Forest{Targets: c.Dimension, Single: true, Base: c.Bias}
 	f.Name = treeNames(f)
+	nodes := 0
+	for i := range c.Trees {
+		nodes += len(c.Trees[i].Nodes)
+	}
+	f.Nodes, f.Weights = make([]tree.Node, 0, nodes), make([]tree.Weight, 0, (nodes/2+len(c.Trees))*c.Dimension)
 	for i := range c.Trees {
 		top := int32(len(f.Nodes))
 		f.Roots = append(f.Roots, top)
@@ -182,6 +189,7 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 			}
 			f.Nodes = append(f.Nodes, own)
 		}
+		c.Trees[i].Nodes = nil // their memory is not needed any more
 		if len(f.Weights) > maxWeights {
 			return nil, errors.New("the trees have more leaves than are supported")
 		}
@@ -191,3 +199,38 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 
 // maxWeights bounds the numbers in leaves.
 const maxWeights = 1 << 30
+
+// catboostNames are the categories that a file of JSON lists next to their hashes, as one that was saved with its pool does.
+func catboostNames(file []byte) map[int32]string {
+	var own struct {
+		Info struct {
+			Hashes []struct {
+				Hash  uint32 `json:"hash"`
+				Value string `json:"value"`
+			} `json:"cat_features_hash"`
+		} `json:"features_info"`
+	}
+	if json.Unmarshal(file, &own) != nil { // a binary file
+		return nil
+	}
+	names := map[int32]string{}
+	for _, h := range own.Info.Hashes {
+		if int32(h.Hash) == catboost.Hash(h.Value) {
+			names[int32(h.Hash)] = h.Value
+		}
+	}
+	return names
+}
+
+// named lists the texts of categories that splits ask for; nil: one has no name.
+func named(values []int32, names map[int32]string) []string {
+	texts := []string{"True", "TRUE", "true", "False", "FALSE", "false"}
+	for _, v := range values {
+		name, known := names[v]
+		if !known {
+			return nil
+		}
+		texts = append(texts, name)
+	}
+	return texts
+}

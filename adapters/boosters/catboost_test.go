@@ -147,7 +147,7 @@ func TestCatBoost(t *testing.T) {
 			})
 		}
 	}
-	if cases < 100 {
+	if cases < 100 && remade == "" {
 		t.Errorf("%d cases", cases)
 	}
 }

@@ -21,7 +21,7 @@ func TestEBM(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", f.Version, c.Name), func(t *testing.T) { c.compare(t, []byte(c.JSON), 1e-14) })
 		}
 	}
-	if cases < 40 {
+	if cases < 40 && remade == "" {
 		t.Errorf("%d cases", cases)
 	}
 }

@@ -28,6 +28,7 @@ type lightGBM struct {
 	columns   int
 	perRound  int // trees, one for each score
 	trees     int
+	leaves    int     // of all trees, for memory
 	decisions []uint8 // by column: what nodes that split it do with missing numbers
 	linear    bool
 	of        [][]int32 // the columns of each ensemble: see ensemble
@@ -71,6 +72,7 @@ func readLightGBM(file []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.leaves = leaves(file)
 	for ; more && string(line) != "end of trees"; line, more = next() {
 		if !bytes.HasPrefix(line, []byte("Tree=")) {
 			continue
@@ -95,6 +97,18 @@ func readLightGBM(file []byte) (*model, error) {
 		}
 	}
 	return m, l.end(m)
+}
+
+// leaves counts those of all trees, as far as a file of that size can have them.
+func leaves(file []byte) (n int) {
+	for rest, found := file, true; found; {
+		if _, rest, found = bytes.Cut(rest, []byte("\nnum_leaves=")); found {
+			line, _, _ := bytes.Cut(rest[:min(len(rest), 16)], []byte("\n"))
+			own, _ := strconv.Atoi(string(bytes.TrimRight(line, "\r")))
+			n += min(max(own, 0), len(file))
+		}
+	}
+	return min(n, len(file)/8)
 }
 
 // lines are those of a file, without their ends.
@@ -470,6 +484,9 @@ func (l *lightGBM) ensemble(m *model, t *lightGBMTree) (*ensemble, error) {
 		at = len(l.of)
 		e := &ensemble{forest: &tree.Forest{Targets: l.perRound}}
 		e.forest.Name = treeNames(e.forest)
+		if columns == nil {
+			e.forest.Nodes, e.forest.Weights = make([]tree.Node, 0, 2*l.leaves), make([]tree.Weight, 0, l.leaves)
+		}
 		l.of, m.ensembles = append(l.of, columns), append(m.ensembles, e)
 	}
 	e := m.ensembles[at]

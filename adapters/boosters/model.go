@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/pho-go/pho/adapters/internal/onnxtree"
 	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/internal/base/onnxpb"
@@ -20,6 +22,7 @@ type model struct {
 	tables           []*table // further features, behind the columns
 	named            bool     // the file has the names of its columns
 	single           bool     // numbers enter as float32
+	wide             bool     // and are summed as float64
 	targets          int
 	ensembles        []*ensemble
 	linear           *linear // nil: none
@@ -38,7 +41,13 @@ type column struct {
 	// text is the number as which a text enters, NaN for a missing one; nil: the column holds numbers. Such columns have names.
 	text func(string) float64
 	code func(string) float64 // the whole number by which tables know a text
+	// texts are those of which text says something else than of all others, which are as the text other; nil: the file does not
+	// tell.
+	texts []string
 }
+
+// other is a text that no column knows.
+const other = "\x00"
 
 // find finds a category; a truth value, if it is none, by its number.
 func find(category string, in func(string) (code float64, known bool)) (float64, bool) {
@@ -159,6 +168,9 @@ func (m *model) check() error {
 		if m.named && (c.name == "" || seen[c.name]) {
 			return fmt.Errorf("the feature name %q is empty or there twice", c.name)
 		}
+		if m.named && strings.HasPrefix(c.name, prefix) {
+			return fmt.Errorf("the feature name %q begins with %q, as the network's own tensors do; call the feature otherwise in the model and in the data", c.name, prefix)
+		}
 		seen[c.name] = true
 	}
 	features := len(m.columns)
@@ -183,10 +195,12 @@ type writer struct {
 	*model
 	*onnxpb.Builder
 	t    onnxpb.TensorProto_DataType
+	file bool   // all is in the file, and in operators of the standard
 	x    string // the columns as they enter, rows x columns
 	full string // the same with 0 for what is missing; "": not written yet
-	// texts are the functions of columns of text, by the node that computes them.
-	texts map[string]func(string) float64
+	// texts are the functions of columns of text, and forests the trees, by the node that computes them; empty if all is in the file.
+	texts   map[string]func(string) float64
+	forests map[string]*tree.Forest
 }
 
 // score is the tensor of the scores s; names of tensors begin with pho/, as columns of text files seldom do.
@@ -197,24 +211,33 @@ const (
 
 // load is the network of the model.
 func (m *model) load(sha256 string, o *onnx.LoadOptions) (*onnx.Graph, error) {
-	w := &writer{model: m, Builder: onnxpb.NewBuilder(21), t: onnxpb.TensorProto_DOUBLE, x: prefix + "features"}
+	w := m.writer()
+	file, err := w.write()
+	if err != nil {
+		return nil, fmt.Errorf("boosters: %w", err)
+	}
+	a := onnx.Assembly{File: file, Forests: w.forests, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
+	return a.Load(o)
+}
+
+func (m *model) writer() *writer {
+	w := &writer{model: m, Builder: onnxpb.NewBuilder(21), t: onnxpb.TensorProto_DOUBLE, x: prefix + "features", forests: map[string]*tree.Forest{}}
 	w.Import("ai.onnx.ml", 5)
 	w.Model().ProducerName, w.Model().ProducerVersion = m.library, m.version
 	if m.single {
 		w.t = onnxpb.TensorProto_FLOAT
 	}
+	return w
+}
+
+func (w *writer) write() ([]byte, error) {
 	w.inputs()
-	a := onnx.Assembly{Forests: map[string]*tree.Forest{}, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
-	w.scores(a.Forests)
+	w.scores()
 	w.respond()
 	if err := w.labels(); err != nil {
 		return nil, err
 	}
-	var err error
-	if a.File, err = w.Marshal(); err != nil {
-		return nil, fmt.Errorf("boosters: %w", err)
-	}
-	return a.Load(o)
+	return w.Marshal()
 }
 
 // constant adds numbers of the network's type.
@@ -263,11 +286,21 @@ func (w *writer) inputs() {
 		zero := w.node("is zero", "LessOrEqual", w.node("size", "Abs", w.x), w.constant("zero to", nil, zeroTo))
 		return w.node("zeros", "Where", zero, w.constant("missing", nil, math.NaN()), w.x)
 	})
+	if w.wide && w.t == onnxpb.TensorProto_FLOAT {
+		w.t = onnxpb.TensorProto_DOUBLE
+		w.AddNode("Cast", []string{w.x}, prefix+"wide", onnxpb.Int("to", int64(w.t)))
+		w.x = prefix + "wide"
+	}
 }
 
 // number writes the numbers of a column of text.
 func (w *writer) number(c column) string {
-	name := w.textNumber("number of "+c.name, c.name, c.text)
+	name := prefix + "number of " + c.name
+	if w.file {
+		w.encode(c, name)
+	} else {
+		name = w.textNumber("number of "+c.name, c.name, c.text)
+	}
 	if w.t == onnxpb.TensorProto_DOUBLE {
 		return name
 	}
@@ -309,8 +342,19 @@ func (w *writer) complete() string {
 	return w.full
 }
 
-// scores writes s; forests gets the trees.
-func (w *writer) scores(forests map[string]*tree.Forest) {
+// trees writes an ensemble.
+func (w *writer) trees(name string, f *tree.Forest) {
+	var attrs []onnxpb.Attr
+	if w.file {
+		attrs = onnxtree.Attributes(f, w.t == onnxpb.TensorProto_DOUBLE)
+	} else {
+		w.forests[name] = f
+	}
+	w.AddNodes("ai.onnx.ml", "TreeEnsemble", []string{w.x}, []string{name}, attrs...)
+}
+
+// scores writes s.
+func (w *writer) scores() {
 	var sum []string
 	last := w.linear == nil && len(w.ensembles) == 1 && w.divisor == 0 // s is the sum over trees
 	for g, e := range w.ensembles {
@@ -318,8 +362,7 @@ func (w *writer) scores(forests map[string]*tree.Forest) {
 		if last && len(e.times) == 0 {
 			name = "score"
 		}
-		forests[prefix+name] = e.forest
-		w.AddNodes("ai.onnx.ml", "TreeEnsemble", []string{w.x}, []string{prefix + name})
+		w.trees(prefix+name, e.forest)
 		if len(e.times) == 0 {
 			sum = append(sum, prefix+name)
 			continue
@@ -366,6 +409,10 @@ func (w *writer) respond() {
 		w.AddNode("Exp", []string{w.node("log variance", "Mul", prefix+"log deviation", w.constant("two", nil, 2))}, w.outputs[1])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)
 		w.Output(w.outputs[1], w.t, onnxpb.Rows, 1)
+	case w.targets == 1 && w.link == softplus && w.file: // max(eta, 0) + log(1 + exp(-|eta|)): ONNX Runtime has no Softplus of float64
+		tail := w.node("exponential", "Exp", w.node("negative size", "Neg", w.node("size of eta", "Abs", eta)))
+		w.AddNode("Add", []string{w.node("positive part", "Relu", eta), w.node("logarithm", "Log", w.node("one and exponential", "Add", w.constant("one", nil, 1), tail))}, w.outputs[0])
+		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)
 	case w.targets == 1:
 		w.AddNode(w.link.operator(), []string{eta}, w.outputs[0])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)

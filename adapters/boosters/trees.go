@@ -91,6 +91,7 @@ func (p *plainForest) column(r document.Reader) error {
 		for i, name := range categories {
 			code[name] = float64(i)
 		}
+		c.texts = categories
 		c.text = func(category string) float64 {
 			if i, known := code[category]; known {
 				return i

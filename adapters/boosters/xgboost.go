@@ -470,6 +470,11 @@ func (x *xgboost) forest(targets int) (*tree.Forest, error) {
 	}
 	f := &tree.Forest{Targets: targets, Single: true}
 	f.Name = treeNames(f)
+	nodes := 0
+	for i := range x.trees {
+		nodes += len(x.trees[i].left)
+	}
+	f.Nodes, f.Weights = make([]tree.Node, 0, nodes), make([]tree.Weight, 0, nodes/2+len(x.trees))
 	for i := range x.trees {
 		weight := float32(1)
 		if x.booster == "dart" {
@@ -481,6 +486,7 @@ func (x *xgboost) forest(targets int) (*tree.Forest, error) {
 		if err := x.trees[i].add(f, x.info[i], weight); err != nil {
 			return nil, fmt.Errorf("tree %d: %w", i, err)
 		}
+		x.trees[i] = xgboostTree{} // its memory is not needed any more
 	}
 	return f, nil
 }

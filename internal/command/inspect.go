@@ -36,6 +36,7 @@ with reasons.`,
 			if err != nil {
 				return err
 			}
+			defer frugal()()
 			n, err := loadNetwork(args[0], network.maxMemory, constants[0], computing{})
 			if err != nil {
 				return err

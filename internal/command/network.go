@@ -1,6 +1,8 @@
 package command
 
 import (
+	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -84,6 +86,15 @@ func (n *networkFlags) kernels() string {
 	return kernel.Family(n.single() && !n.vectors && kernel.MatrixUnits())
 }
 
+// frugal collects garbage early until what it returns is called: most of the memory in which a file is read is free again at once.
+func frugal() (back func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	percent := debug.SetGCPercent(15)
+	return func() { debug.SetGCPercent(percent) }
+}
+
 // loadNetwork reads and checks a network, within the bound that --max-memory names; ""
 // is the adapter's own. constants are the values of inputs that are constants.
 func loadNetwork(path, maxMemory string, constants map[string][]float64, by computing) (*wiring.Network, error) {
@@ -91,6 +102,7 @@ func loadNetwork(path, maxMemory string, constants map[string][]float64, by comp
 	if err != nil {
 		return nil, err
 	}
+	defer frugal()()
 	return wiring.LoadWith(path, &onnx.LoadOptions{MaxMemory: bound, Constants: constants, KeepFile: by.engine == wiring.ONNXRuntime})
 }
 

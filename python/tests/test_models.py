@@ -331,3 +331,59 @@ def test_interpret_goes_by_its_file(people):
     glassbox = pytest.importorskip("interpret.glassbox")
     rows = people[["region", "age", "income"]]
     _by_file(glassbox.ExplainableBoostingRegressor(interactions=1, outer_bags=2, max_rounds=40, n_jobs=1), rows, people.y, lambda m: m.predict(rows))
+
+
+LIBRARIES = ["xgboost", "lightgbm", "catboost", "interpret", "sklearn", "two classes", "three classes", "linear leaves"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_boosters_as_onnx(library, people):
+    """ONNX Runtime computes of the file what the library predicts, of missing cells, unknown categories and numbers on thresholds."""
+    runtime = pytest.importorskip("onnxruntime")
+    rows = people[["region", "age", "income"]].copy()
+    rows["income"] = rows.income.where(people.index % 7 > 0)
+    y, known, settings = people.y, ["east", "north", "south"], {}
+    if library in ("xgboost", "lightgbm", "linear leaves"):
+        rows["region"] = pandas.Categorical(rows.region)
+    if library == "xgboost":
+        model = pytest.importorskip("xgboost").XGBRegressor(n_estimators=30, max_depth=2, enable_categorical=True)
+    elif library in ("lightgbm", "linear leaves"):
+        model = pytest.importorskip("lightgbm").LGBMRegressor(n_estimators=30, num_leaves=5, verbose=-1, linear_tree=library == "linear leaves")
+    elif library == "interpret":
+        model = pytest.importorskip("interpret.glassbox").ExplainableBoostingRegressor(interactions=1, outer_bags=2, max_rounds=40, n_jobs=1)
+    elif library == "sklearn":
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        model = HistGradientBoostingRegressor(max_iter=30, max_depth=2, categorical_features=["region"])
+    else:
+        catboost = pytest.importorskip("catboost")
+        settings = {"iterations": 30, "depth": 2, "verbose": 0, "allow_writing_files": False, "cat_features": ["region"], "one_hot_max_size": 9}
+        kind, y = (catboost.CatBoostRegressor, y) if library == "catboost" else (catboost.CatBoostClassifier, people.y > 2)
+        if library == "three classes":
+            y = numpy.where(people.y > 2, "high", numpy.where(people.y > 1, "mid", "low"))
+        model = kind(**settings)
+    model.fit(rows, y)
+    d = pho.decompose(model, rows, "~ s(age) + region", na="keep", export_onnx=True)
+    assert not any("no exported file" in w for w in d.warnings)
+    session = runtime.InferenceSession(d.adapted_onnx())
+    new = rows.head(300).reset_index(drop=True)
+    floats = numpy.nextafter(new.age.to_numpy("float32"), numpy.float32(99)).astype(float)  # as near to thresholds as numbers come
+    new["age"] = numpy.where(new.index % 3 == 0, numpy.nextafter(new.age.astype(float), 99), numpy.where(new.index % 3 == 1, floats, new.age))
+    if library not in ("xgboost", "lightgbm", "linear leaves"):  # which code texts
+        new["region"] = numpy.where(new.index % 5 == 0, "west", new.region)
+    feed = {}
+    for given in session.get_inputs():
+        column = new[given.name]
+        if "string" not in given.type and given.name == "region":
+            column = column.map({level: i for i, level in enumerate(known)})
+        kind = {"tensor(string)": object, "tensor(float)": "float32", "tensor(double)": "float64"}[given.type]
+        feed[given.name] = column.to_numpy(kind)[:, None]
+    outputs = dict(zip((o.name for o in session.get_outputs()), session.run(None, feed)))
+    want = model.predict(new) if not hasattr(model, "predict_proba") else model.predict_proba(new)[:, -1 if library == "two classes" else slice(None)]
+    got = outputs["probabilities" if library == "three classes" else "prediction"].reshape(numpy.shape(want))
+    numpy.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 if library == "xgboost" else 0)
+    parts = d.contributions.head(300)
+    same = (new.age == rows.age.head(300)) & (new.region == rows.region.head(300).reset_index(drop=True))
+    name = "low/eta" if library == "three classes" else "eta"
+    numpy.testing.assert_allclose(outputs[name][same, 0], parts[name.replace("/", ".")][same], atol=3e-6 if library == "xgboost" else 1e-9)

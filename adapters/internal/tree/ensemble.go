@@ -74,38 +74,28 @@ type rule struct {
 func New(f *Forest) *Ensemble {
 	e := &Ensemble{Targets: f.Targets, Trees: len(f.Roots), single: f.Single, sets: f.Sets}
 	index := map[column]uint32{}
+	r := &reducer{forest: f, known: map[int32]bounds{}}
+	e.trees = make([]walked, 0, len(f.Roots))
+	nodes, values := make([]node, 0, len(f.Nodes)), make([]float64, 0, len(f.Nodes)) // of all trees, one behind the other
 	for _, root := range f.Roots {
-		r := &reducer{forest: f, known: map[int32]bounds{}}
+		r.nodes = r.nodes[:0]
+		clear(r.known)
 		top := r.reduce(root)
-		e.trees = append(e.trees, e.layOut(r, top, index))
+		t := e.layOut(r, top, index, nodes[len(nodes):])
+		nodes = nodes[:len(nodes)+len(t.nodes)]
+		if t.value != nil {
+			values = append(values, t.value...)
+			t.value = values[len(values)-len(t.value) : len(values) : len(values)]
+		}
+		e.trees = append(e.trees, t)
 	}
-	e.join()
 	e.stretch()
 	return e
 }
 
-// join moves the nodes, and the values, of all trees into one stretch of memory each.
-func (e *Ensemble) join() {
-	nodes, values := 0, 0
-	for i := range e.trees {
-		nodes += len(e.trees[i].nodes)
-		values += len(e.trees[i].value)
-	}
-	allNodes, allValues := make([]node, 0, nodes), make([]float64, 0, values)
-	for i := range e.trees {
-		t := &e.trees[i]
-		allNodes, allValues = append(allNodes, t.nodes...), append(allValues, t.value...)
-		t.nodes = allNodes[len(allNodes)-len(t.nodes) : len(allNodes) : len(allNodes)]
-		if t.value == nil {
-			continue
-		}
-		t.value = allValues[len(allValues)-len(t.value) : len(allValues) : len(allValues)]
-	}
-}
-
-// layOut numbers the nodes level by level.
-func (e *Ensemble) layOut(r *reducer, top int32, index map[column]uint32) walked {
-	t := walked{rare: &rare{}}
+// layOut numbers the nodes level by level, behind those of other trees.
+func (e *Ensemble) layOut(r *reducer, top int32, index map[column]uint32, nodes []node) walked {
+	t := walked{nodes: nodes, rare: &rare{}}
 	level := []int32{top}
 	t.general = slices.ContainsFunc(r.nodes, func(n reduced) bool { return n.split != leaf && n.split != above })
 	var order []int32
@@ -129,6 +119,7 @@ func (e *Ensemble) layOut(r *reducer, top int32, index map[column]uint32) walked
 		level = below
 	}
 	t.depth--
+	t.nodes = slices.Clip(t.nodes)
 	slices.Sort(t.features)
 	t.features = slices.Clip(slices.Compact(t.features))
 	t.addLeaves(r, order)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/internal/onnxtree"
 	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/base/onnxpb"
@@ -15,7 +16,10 @@ import (
 func (c *columns) trees(name, x string, kind graph.DType, f *tree.Forest) (string, error) {
 	version := c.imports("ai.onnx.ml", 1)
 	if version >= 5 {
-		return c.treeEnsemble(name, x, kind, f)
+		if kind != graph.Float32 && kind != graph.Float64 {
+			return "", fmt.Errorf("its trees read %s, and are written for float and double: export the network with one of these", kind)
+		}
+		return c.Node("ai.onnx.ml.TreeEnsemble", name, []string{x}, onnxtree.Attributes(f, kind == graph.Float64)...), nil
 	}
 	l := &treeLists{forest: f, double: kind == graph.Float64 && version >= 3, wide: kind == graph.Float64}
 	for t, root := range f.Roots {
@@ -48,7 +52,6 @@ type treeLists struct {
 }
 
 // modeNames is how files call modes; a set has none.
-// modes are called so in files.
 var modeNames = [...]string{tree.LEQ: "BRANCH_LEQ", tree.LT: "BRANCH_LT", tree.GTE: "BRANCH_GTE", tree.GT: "BRANCH_GT", tree.EQ: "BRANCH_EQ", tree.NEQ: "BRANCH_NEQ", tree.Leaf: "LEAF"}
 
 // add lists the nodes from root up to end as those of tree t. A set becomes a chain of
@@ -107,18 +110,9 @@ func (l *treeLists) threshold(n tree.Node) float64 {
 	if l.double {
 		return v
 	}
-	below := floatBelow(v)
+	below := onnxtree.Below(v)
 	l.inexact = l.inexact || l.wide && below != v && !math.IsNaN(v)
 	return below
-}
-
-// floatBelow is the largest float that is not above v.
-func floatBelow(v float64) float64 {
-	w := float32(v)
-	if float64(w) > v {
-		w = math.Nextafter32(w, float32(math.Inf(-1)))
-	}
-	return float64(w)
 }
 
 func (l *treeLists) attributes() []onnxpb.Attr {

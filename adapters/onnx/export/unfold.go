@@ -66,7 +66,7 @@ func (c *columns) node(n *graph.Node, v *graph.Value, inputs []string) (string, 
 		return c.trees(v.Name, inputs[0], n.Inputs[0].Type, t.Ensemble.Forest())
 	}
 	var attrs []onnxpb.Attr
-	for _, name := range []string{"transA", "transB", "axis"} {
+	for _, name := range []string{"transA", "transB", "axis", "keepdims"} {
 		if a, ok := n.Attrs[name]; ok {
 			attrs = append(attrs, onnxpb.Int(name, a.Int))
 		}
@@ -82,11 +82,14 @@ func (c *columns) node(n *graph.Node, v *graph.Value, inputs []string) (string, 
 // writable tells whether a node means the same in all opsets that are loaded.
 func writable(n *graph.Node, opset int64) bool {
 	known := map[string][]string{ // the attributes
-		"Gemm": {"transA", "transB", "alpha", "beta"}, "Concat": {"axis"},
+		"Gemm": {"transA", "transB", "alpha", "beta"}, "Concat": {"axis"}, "Gather": {"axis"}, "ReduceSum": {"keepdims"},
 		"MatMul": nil, "Add": nil, "Sub": nil, "Mul": nil, "Div": nil, "Neg": nil, "Identity": nil, "Sigmoid": nil, "Tanh": nil, "Relu": nil,
 	}
 	attrs, ok := known[n.Op]
-	if !ok || n.Domain != "" || n.Op == "Gemm" && len(n.Inputs) < 3 && opset < 11 {
+	switch {
+	case !ok || n.Domain != "" || n.Op == "Gemm" && len(n.Inputs) < 3 && opset < 11:
+		return false
+	case n.Op == "ReduceSum" && (n.Version < 13 || opset < 13): // axes were an attribute
 		return false
 	}
 	for name := range n.Attrs {
@@ -94,7 +97,9 @@ func writable(n *graph.Node, opset int64) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(n.Inputs, func(v *graph.Value) bool { return v == nil || !v.Type.Floating() })
+	return !slices.ContainsFunc(n.Inputs, func(v *graph.Value) bool {
+		return v == nil || !v.Type.Floating() && (v.Const == nil || v.Type != graph.Int64 || opset < 9)
+	})
 }
 
 // inside refuses a tensor that cannot be computed out of those that the file has.
@@ -108,6 +113,11 @@ func inside(v *graph.Value, of string) error {
 
 // constantOf writes a constant.
 func (c *columns) constantOf(v *graph.Value, of string) (string, error) {
+	if v.Type == graph.Int64 {
+		return c.once("constant "+v.Name, func() string {
+			return c.Node("Constant", v.Name, nil, onnxpb.TensorAttr("value", onnxpb.TensorProto_INT64, v.Const.Shape, v.Const.I...))
+		}), nil
+	}
 	kind, ok := map[graph.DType]onnxpb.TensorProto_DataType{graph.Float32: onnxpb.TensorProto_FLOAT, graph.Float64: onnxpb.TensorProto_DOUBLE}[v.Type]
 	if !ok {
 		return "", inside(v, of)

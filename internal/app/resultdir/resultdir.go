@@ -31,8 +31,8 @@ const (
 	Effects       = "effects.csv"
 	Report        = "report.html"
 	Run           = "run.json"
-	Adapted       = "adapted.onnx"   // on request: the network with the parts as outputs
-	Surrogate     = "surrogate.onnx" // on request, of a model that is no ONNX file: its structured part
+	Adapted       = "adapted.onnx"   // on request: the model as ONNX with the parts as outputs
+	Surrogate     = "surrogate.onnx" // on request, of a model that is no file: its structured part
 )
 
 // Files are the names of all of them: a directory that holds others is no result.
@@ -40,7 +40,7 @@ func Files() durable.Files {
 	return durable.Files{Decomposition, Moments, Contributions, Parquet, Effects, Report, Run, Adapted, Surrogate}
 }
 
-// Exported is the file that is written on request, of a model that is an ONNX file or of another.
+// Exported is the file that is written on request, of a model that is a file or of another.
 func Exported(hasFile bool) string {
 	if hasFile {
 		return Adapted

@@ -77,7 +77,7 @@ func (n *Network) engine(h *onnxruntime.Helper, p onnx.Precision) (onnx.Engine, 
 	switch {
 	case h == nil:
 		return onnx.GoEngine{Precision: p, MaxMemory: n.MaxMemory}, nil
-	case !n.isONNX():
+	case n.Predictions != nil || n.Library != "":
 		return nil, fmt.Errorf("%s: the engine %s computes networks of ONNX files, which this is not: leave the engine out", n, ONNXRuntime)
 	case len(n.Constants) > 0:
 		return nil, fmt.Errorf("%s: the engine %s takes no values for inputs that are constants: leave the engine out", n, ONNXRuntime)

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/boosters"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/export"
 	"github.com/pho-go/pho/classes"
@@ -22,7 +24,7 @@ func (q *Request) exports(s *subject, with decompose.Model) error {
 	if !q.Export {
 		return nil
 	}
-	if s.graph() == nil || !q.Network.isONNX() {
+	if s.graph() == nil || q.Network.Predictions != nil {
 		return export.CheckSurrogate(with)
 	}
 	return q.Network.checkExport(s.graph(), s.contrasts, with)
@@ -30,7 +32,7 @@ func (q *Request) exports(s *subject, with decompose.Model) error {
 
 // CheckExport refuses what Export could not write of the network and the terms of with.
 func (d *Ready) CheckExport(with decompose.Model) error {
-	if d.Graph == nil || !d.network.isONNX() {
+	if d.Graph == nil || d.network.Predictions != nil {
 		return export.CheckSurrogate(with)
 	}
 	own, _ := d.Base.(*classes.Model)
@@ -60,11 +62,8 @@ func mixtures(c *classes.Model) *export.Options {
 	return o
 }
 
-// HasFile reports whether the model is one of an ONNX file, to which parts can be added.
-func (o *Opened) HasFile() bool { return len(o.Networks) > 0 && o.Files[0].isONNX() }
-
-// isONNX tells whether n is a file of ONNX: no columns of predictions and no library's own.
-func (n *Network) isONNX() bool { return n.Predictions == nil && n.Library == "" }
+// HasFile reports whether the model is one of a file, to which parts can be added: of ONNX, or of a booster, which is written as such.
+func (o *Opened) HasFile() bool { return len(o.Networks) > 0 && o.Files[0].Predictions == nil }
 
 // Export writes the network's file with the parts of r to w; of a model that is no file a surrogate, its structured part alone
 // (package export).
@@ -85,8 +84,20 @@ func (o *Opened) Export(w io.Writer, r *decompose.Result) error {
 	return nil
 }
 
-// file is what n was loaded from, as long as that has the digest: see onnx.Graph.SHA256.
-func (n *Network) file() (f export.File, err error) {
+// file is n as a file of ONNX.
+func (n *Network) file() (export.File, error) {
+	f, err := n.loaded()
+	if err != nil || n.Library == "" {
+		return f, err
+	}
+	if f.Model, err = boosters.ONNX(bytes.NewReader(f.Model)); err != nil {
+		return f, fmt.Errorf("%s: %w", n, err)
+	}
+	return f, nil
+}
+
+// loaded is what n was loaded from, as long as that has the digest: see onnx.Graph.SHA256.
+func (n *Network) loaded() (f export.File, err error) {
 	if n.Path == "" {
 		return export.File{Model: n.raw}, nil
 	}

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,7 +90,7 @@ func LoadWith(path string, o *onnx.LoadOptions) (*Network, error) {
 
 // read takes the network from a file of any kind that is known by its content.
 func (n *Network) read(file io.Reader, o *onnx.LoadOptions) (err error) {
-	whole := bufio.NewReaderSize(file, boosters.HeadSize)
+	whole := &headed{bufio.NewReaderSize(file, boosters.HeadSize), file}
 	head, _ := whole.Peek(boosters.HeadSize) // what cannot be read is told below
 	if n.Library = boosters.Library(head); n.Library == "" {
 		n.Graph, err = onnx.Load(whole, o)
@@ -101,6 +103,20 @@ func (n *Network) read(file io.Reader, o *onnx.LoadOptions) (err error) {
 		n.SHA256 = n.Graph.SHA256()
 	}
 	return err
+}
+
+// headed is a file whose first bytes were looked at.
+type headed struct {
+	*bufio.Reader
+	file io.Reader
+}
+
+// Stat is that of the file, if it is one.
+func (h *headed) Stat() (fs.FileInfo, error) {
+	if f, ok := h.file.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, errors.ErrUnsupported
 }
 
 // LoadFrom reads and checks a network from r, to whose end it reads. It keeps the bytes. A network

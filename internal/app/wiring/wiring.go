@@ -158,7 +158,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
-	if s.graph() != nil && q.Network.isONNX() { // before the rows are read
+	if s.graph() != nil && q.Network.Predictions == nil { // before the rows are read
 		if err := q.exports(s, s.models[0]); err != nil {
 			return nil, err
 		}

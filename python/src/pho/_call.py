@@ -37,7 +37,7 @@ class Call:
     roles : list of str
         Columns of weights and the like.
     onnx : bool
-        The model's file has to be one of ONNX.
+        The model is to be written as a file of ONNX.
     """
 
     rows: Any

@@ -489,7 +489,7 @@ class Decomposition:
         Decomposition.__init__(self, _write(os.path.join(folder, "result"), state["result"]), network, folder, state["index"], state["predictor"])
 
     def adapted_onnx(self) -> bytes:
-        """The network's file with an output for every term, the remainder and eta; of a model that is no file its structured part.
+        """The model's file, as ONNX, with an output for every term, the remainder and eta; of a model that is no file its structured part.
 
         Needs ``export_onnx=True`` in the call of :func:`decompose`.
         """

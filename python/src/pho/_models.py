@@ -131,7 +131,7 @@ def _export(model: Model, columns: Columns) -> tuple[bytes, dict[str, Sequence[s
 
 
 def exports(
-    model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str, onnx: bool
+    model: Any, names: Sequence[str], categories: Sequence[str], kinds: Mapping[str, bool], folder: str, onnx: bool, rows: Any = None
 ) -> Iterator[Callable[[], Network]]:
     """Ways to write a fitted estimator as a file, its library's own first; each may raise Error.
 
@@ -145,6 +145,8 @@ def exports(
         Columns of the rows: True of those that hold text.
     onnx : bool
         Files of ONNX alone.
+    rows : DataFrame, optional
+        Rows of these columns, if the file is to be written as ONNX.
     """
     bases = _bases(model)
     modules = {b.split(".")[0] for b in bases}
@@ -156,7 +158,7 @@ def exports(
         return Network(path, True, exported[1])
 
     fitted = _unwrapped(model)
-    own = None if onnx else _own.writer(fitted, names)
+    own = None if onnx else _own.writer(fitted, names, rows)
     if own is not None:
         path = os.path.join(folder, own[0])
         yield lambda: Network(path, True, *_own.saved(fitted, own[1], path, names, kinds))

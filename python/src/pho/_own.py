@@ -12,7 +12,7 @@ from .errors import Error
 Writer = Callable[[str], Optional[Sequence[str]]]  # writes the file; its names of the columns, None: it has none
 
 
-def writer(model: Any, names: Sequence[str]) -> Optional[tuple[str, Writer]]:
+def writer(model: Any, names: Sequence[str], rows: Any = None) -> Optional[tuple[str, Writer]]:
     """The name of a file and what writes the model to it; None if the model is of no such library.
 
     Parameters
@@ -21,12 +21,17 @@ def writer(model: Any, names: Sequence[str]) -> Optional[tuple[str, Writer]]:
         A fitted estimator, or a booster.
     names : list of str
         The columns that it is fed, in order.
+    rows : DataFrame, optional
+        Rows of these columns; a file of CatBoost then has the names of their categories, without which it cannot be written
+        as ONNX.
     """
     library, kind = _fitted.library(model), type(model).__name__
     if library == "xgboost" and (hasattr(model, "get_booster") or kind == "Booster"):
         return "model.ubj", lambda path: _xgboost(model, path)
     if library == "lightgbm" and (hasattr(model, "booster_") or kind == "Booster"):
         return "model.txt", lambda path: _lightgbm(model, path)
+    if library == "catboost" and hasattr(model, "save_model") and rows is not None and model.get_cat_feature_indices():
+        return "model.json", lambda path: _catboost(model, path, rows)
     if library == "catboost" and hasattr(model, "save_model"):
         return "model.cbm", lambda path: _catboost(model, path)
     if library == "interpret" and hasattr(model, "to_json"):
@@ -52,8 +57,12 @@ def _lightgbm(model: Any, path: str) -> Sequence[str]:
     return list(booster.feature_name())
 
 
-def _catboost(model: Any, path: str) -> Sequence[str]:
-    model.save_model(path, format="cbm")
+def _catboost(model: Any, path: str, rows: Any = None) -> Sequence[str]:
+    if rows is None:
+        model.save_model(path, format="cbm")
+    else:
+        pool = need("catboost", "to save its model").Pool(rows, cat_features=model.get_cat_feature_indices())
+        model.save_model(path, format="json", pool=pool)
     return list(model.feature_names_)
 
 

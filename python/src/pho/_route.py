@@ -108,7 +108,8 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
     kinds = _kinds(call, f.columns)
     sample = wanted = None
     reason, why = "", ""
-    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder, call.onnx or _two_texts(call, f))
+    rows = call.frame[list(f.columns)] if call.onnx else None
+    ways = _models.exports(model, f.columns, [c for c in f.columns if c in (f.dtypes or {})], kinds, folder, _two_texts(call, f), rows)
     for way in ways:
         if wanted is None:
             sample = _sample.of(call.frames(), f.columns, call.na != "keep")

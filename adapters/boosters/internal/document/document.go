@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Reader is at a value of a document. Each method but Kind reads it and goes on to the next one. No error is
@@ -116,7 +117,7 @@ func list[T any](r Reader, element func() (T, error)) (out []T, err error) {
 		out = append(out, v)
 		return err
 	})
-	return out, err
+	return slices.Clone(out), err // of its size: models have many lists
 }
 
 // wanted is the error of a value of another kind.

@@ -47,7 +47,7 @@ func checkTreeEnsemble(c *graph.Check) error {
 }
 
 // Give lets nodes of TreeEnsemble take their trees from forests, and nodes of TextNumbers their functions from texts, by
-// the name of the node. The attributes, which say the same in a file, are not looked at.
+// the name of the node, once: forests is empty then. The attributes, which say the same in a file, are not looked at.
 func (t Table[T]) Give(forests map[string]*tree.Forest, texts map[string]func(string) float64) {
 	t.giveTexts(texts)
 	e := *t["ai.onnx.ml.TreeEnsemble"]
@@ -56,6 +56,7 @@ func (t Table[T]) Give(forests map[string]*tree.Forest, texts map[string]func(st
 		if f == nil {
 			return checkTreeEnsemble(c)
 		}
+		delete(forests, c.Name) // one of the two is large enough
 		if err := errors.Join(checkTreeInput(c), treeWork(c, f)); err != nil {
 			return err
 		}

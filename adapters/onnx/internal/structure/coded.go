@@ -16,7 +16,8 @@ import (
 const maxCells = 1 << 16
 
 // coded is a factor of a predictor: atoms that are functions of codes, each of which chooses
-// a row of a table (an embedding, or the table of a wide part), alone or crossed. Whatever
+// a row of a table (an embedding, or the table of a wide part), alone or crossed; or sums over trees that
+// depend on columns alone of which the file names all categories. Whatever
 // the numbers in the table, what the atoms can be is any function of the level, so that the
 // basis is an indicator of each level and the tables say where its coefficients begin.
 type coded struct {
@@ -31,7 +32,14 @@ type coded struct {
 // several columns has all combinations of their codes.
 func (d *discovery) findCoded() error {
 	d.coded = make([][]coded, len(d.found))
-	if d.o.Factor == nil || d.o.NoStructure || !slices.ContainsFunc(d.g.Nodes, func(n *graph.Node) bool { return table(n) != nil }) {
+	if d.o.Factor == nil || d.o.NoStructure {
+		return nil
+	}
+	labels, err := d.o.Levels()
+	if err != nil {
+		return err
+	}
+	if len(labels) == 0 && !slices.ContainsFunc(d.g.Nodes, func(n *graph.Node) bool { return table(n) != nil }) {
 		return nil
 	}
 	besides, err := d.dep.again(func(n *graph.Node, v *graph.Value) bool { return table(n) != nil && n.Inputs[1] == v })
@@ -42,15 +50,13 @@ func (d *discovery) findCoded() error {
 	if err != nil {
 		return err
 	}
-	labels, err := d.o.Levels()
-	if err != nil {
-		return err
-	}
+	named := d.categories(labels)
 	terms := map[int32]decompose.Term{}
 	for k := range d.found {
 		for i, el := range d.found[k].u.atoms {
 			set := d.set(el)
-			if _, linear := d.column[el]; linear || besides.of[el.Value].at(el.Index) != 0 || !d.isCoded(el, set, codes) {
+			trees := d.treesOf([]Element{el}) > 0
+			if _, linear := d.column[el]; linear || trees && !d.isCoded(el, set, named) || !trees && (besides.of[el.Value].at(el.Index) != 0 || !d.isCoded(el, set, codes)) {
 				continue
 			}
 			at := slices.IndexFunc(d.coded[k], func(c coded) bool { return c.set == set })
@@ -67,13 +73,17 @@ func (d *discovery) findCoded() error {
 		for i := range d.coded[k] {
 			c := &d.coded[k][i]
 			columns := d.columnNames(c.set)
+			own := codes
+			if d.treesOf(c.atoms) > 0 {
+				own = named
+			}
 			if terms[c.set] == nil {
-				if terms[c.set], err = d.factor(c.set, codes, labels); err != nil {
-					return fmt.Errorf("onnx: a factor of %s, which look up rows of a table of the network: %w", graph.QuotedList(columns), err)
+				if terms[c.set], err = d.factor(c.set, own, labels); err != nil {
+					return fmt.Errorf("onnx: a factor of %s, whose codes the network takes: %w", graph.QuotedList(columns), err)
 				}
 			}
 			c.block = decompose.Block{Term: terms[c.set], Constraint: decompose.Treatment()}
-			c.block.Coef, err = d.atCodes(c, codes)
+			c.block.Coef, err = d.atCodes(c, own)
 			c.refused = err != nil
 		}
 		d.coded[k] = slices.DeleteFunc(d.coded[k], func(c coded) bool { return c.refused })
@@ -103,7 +113,18 @@ func (d *discovery) isCoded(el Element, set int32, codes map[int][]float64) bool
 		}
 	}
 	size := d.dep.sets.size(set)
-	return cells > 1 && size <= d.maxOrder && (set != d.all || el.Value.Producer != nil && table(el.Value.Producer) != nil)
+	return cells > 1 && size <= d.maxOrder && (set != d.all || isPart(el.Value) || el.Value.Producer != nil && table(el.Value.Producer) != nil)
+}
+
+// categories are the codes 0, 1, ... of the columns whose categories the file names.
+func (d *discovery) categories(labels map[string][]string) map[int][]float64 {
+	codes := map[int][]float64{}
+	for c, name := range d.s.Columns {
+		for i := range labels[name] {
+			codes[c] = append(codes[c], float64(i))
+		}
+	}
+	return codes
 }
 
 // codes are, by column, the numbers that are rows of every table which is looked up by the
@@ -317,9 +338,13 @@ func (d *discovery) addCoded(k int, u unrolled) unrolled {
 		t := c.block.Term
 		p.Declared = append(p.Declared, c.block)
 		tensors, nodes := Sources(c.atoms)
+		why := "looks up rows of a table by " + graph.QuotedList(t.Columns())
+		if trees := d.treesOf(c.atoms); trees > 0 {
+			why = treesReason(trees, t.Columns())
+		}
 		info.Terms = append(info.Terms, Term{
 			Name: t.Name(), Kind: string(t.Kind()), Columns: t.Columns(), Width: t.Dim(), Tensors: tensors, Nodes: nodes,
-			Reason: fmt.Sprintf("looks up rows of a table by %s: a factor of %d levels", graph.QuotedList(t.Columns()), t.Dim()),
+			Reason: fmt.Sprintf("%s: a factor of %d levels", why, t.Dim()),
 		})
 	}
 	rest := unrolled{constant: u.constant, path: u.path}

@@ -167,11 +167,11 @@ func (d *discovery) addSums(sums []*treeSum, most int) (*graph.Value, error) {
 	table := []int{len(sums), most}
 	parts := in[0]
 	if len(in) > 1 {
-		parts = w.add("Concat", []int{width}, 1, in...)
+		parts = w.add("Concat", []int{width}, "axis", 1, in...)
 	}
-	gathered := w.add("Gather", table, 1, parts, w.constant("index", graph.Tensor{Type: graph.Int64, Shape: table, I: index}))
-	weighed := w.add("Mul", table, 0, gathered, w.constant("coefficients", graph.Tensor{Type: in[0].Type, Shape: table, F: coef}))
-	y := w.add("ReduceSum", table[:1], 0, weighed, w.constant("last", graph.Tensor{Type: graph.Int64, Shape: []int{1}, I: []int64{2}}))
+	gathered := w.add("Gather", table, "axis", 1, parts, w.constant("index", graph.Tensor{Type: graph.Int64, Shape: table, I: index}))
+	weighed := w.add("Mul", table, "", 0, gathered, w.constant("coefficients", graph.Tensor{Type: in[0].Type, Shape: table, F: coef}))
+	y := w.add("ReduceSum", table[:1], "keepdims", 0, weighed, w.constant("last", graph.Tensor{Type: graph.Int64, Shape: []int{1}, I: []int64{2}}))
 	return y, w.err
 }
 
@@ -183,11 +183,11 @@ type treeSumWriter struct {
 	err  error
 }
 
-// add adds a node; axis 0: it has none.
-func (w *treeSumWriter) add(op string, row []int, axis int64, in ...*graph.Value) *graph.Value {
-	n := &graph.Node{Name: w.name, Op: op, Version: 13, Inputs: in, Attrs: map[string]graph.Attr{"keepdims": {Int: 0}}}
-	if axis > 0 {
-		n.Attrs = map[string]graph.Attr{"axis": {Int: axis}}
+// add adds a node with one attribute; "": it has none.
+func (w *treeSumWriter) add(op string, row []int, attr string, value int64, in ...*graph.Value) *graph.Value {
+	n := &graph.Node{Name: w.name, Op: op, Version: 13, Inputs: in, Attrs: map[string]graph.Attr{}}
+	if attr != "" {
+		n.Attrs[attr] = graph.Attr{Int: value}
 	}
 	y := graph.NewInner(newName(w.d.g, w.of, op), w.of.Type, append([]int{graph.Batch}, row...)...)
 	n.Outputs = []*graph.Value{y}
