@@ -50,7 +50,7 @@ func (d *discovery) findCoded() error {
 	for k := range d.found {
 		for i, el := range d.found[k].u.atoms {
 			set := d.set(el)
-			if _, linear := d.column[el]; linear || besides.of[el.Value].at(el.Index) != 0 || !d.isCoded(el, set, codes) {
+			if _, linear := d.columnOf(el); linear || besides.of[el.Value].at(el.Index) != 0 || !d.isCoded(el, set, codes) {
 				continue
 			}
 			at := slices.IndexFunc(d.coded[k], func(c coded) bool { return c.set == set })
@@ -296,9 +296,11 @@ func (d *discovery) evaluateRows(want []*graph.Value, x map[int][]float64, rows 
 	for _, v := range d.g.Inputs {
 		width := v.Width()
 		in := make([]float64, rows*width)
-		for e := range width {
-			for r, value := range x[d.column[Element{v, e}]] {
-				in[r*width+e] = value
+		if !isTensor(v, d.columns[v]) { // of those, too, the numbers are not given
+			for e, c := range d.columns[v] {
+				for r, value := range x[c] {
+					in[r*width+e] = value
+				}
 			}
 		}
 		inputs = append(inputs, in)
