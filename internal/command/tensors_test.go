@@ -128,6 +128,41 @@ func TestImageInput(t *testing.T) {
 	if header[1] != "age" {
 		t.Errorf("contributions %q", header)
 	}
+	want := read(t, temp, "result", resultdir.Contributions)
+	o := done(t, "apply", "--decomposition", filepath.Join(temp, "result"), "--data", filepath.Join(temp, "rows.csv"), "--input", "image=@"+filepath.Join(temp, "image.npy"), "--out", "-")
+	if o.out != want {
+		t.Error("apply differs from contributions.csv")
+	}
+	if text := read(t, temp, "result", "report.html"); strings.Contains(text, "image[") {
+		t.Error("the report has the picture's numbers as columns")
+	}
+
+	last := make([]float64, len(image)) // channels last: the axis of 2 behind the axis of 3
+	for i := range 40 {
+		for c := range 2 {
+			for p := range 3 {
+				last[i*6+p*2+c] = image[i*6+c*3+p]
+			}
+		}
+	}
+	turned := filepath.Join(temp, "last.npy")
+	writeArray(t, turned, "(40, 3, 2)", last)
+	again := []string{"decompose", "--model", filepath.Join(temp, "net.onnx"), "--data", filepath.Join(temp, "rows.csv"), "--out", filepath.Join(temp, "turned"), "--input"}
+	if bad := call(t, append(again, "image=@"+turned)...); bad.status != exitFailed || !strings.Contains(bad.err, "the axes are in another order") || !strings.Contains(bad.err, "or name the file "+turned+":nhwc") {
+		t.Errorf("channels last: status %d, %s", bad.status, bad.err)
+	}
+	done(t, append(again, "image=@"+turned+":nhwc")...)
+	if read(t, temp, "turned", resultdir.Contributions) != want {
+		t.Error("a turned array gives other contributions")
+	}
+	raw, err = os.ReadFile(filepath.Join(temp, "image.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(temp, "cut.npy"), string(raw[:len(raw)-5]))
+	if bad := call(t, append(again[:len(again)-2:len(again)-2], filepath.Join(temp, "none"), "--input", "image=@"+filepath.Join(temp, "cut.npy"))...); bad.status != exitFailed || !strings.Contains(bad.err, "it is cut off") {
+		t.Errorf("truncated: status %d, %s", bad.status, bad.err)
+	}
 }
 
 // Applied contributions are Parquet if the file's name says so, standard errors too.
