@@ -88,15 +88,13 @@ bytes:
 	GO='$(GO)' bash .ci/bytes.sh '$(BASE)'
 
 # Next to the peers, each in one run with ours: OpenBLAS, ONNX Runtime, OpenVINO, mgcv,
-# PyTorch, DuckDB, Polars, pyarrow, in a clone of HEAD; the tables of docs/benchmarks.md are written anew. A peer
-# that is not there is named, and what the page has of that script stays. ONLY="bam blas" runs
-# these scripts alone; what they print is in bin/bench. PYTHON and RSCRIPT say where
-# the peers are, RESULTS which page's tables: docs/benchmarks.md is of a processor with AVX-512,
-# docs/benchmarks-zen4.md of an older one, docs/benchmarks-avx2.md of one without.
+# PyTorch, DuckDB, Polars, pyarrow, in a clone of HEAD; kept in benchmarks/results/MACHINE.tsv, from
+# which the tables of docs/benchmarks.md are written anew. A peer that is not there is named, and what is kept of
+# that script stays. ONLY="bam blas" runs these scripts alone; what they print is in bin/bench. PYTHON and RSCRIPT
+# say where the peers are.
 ONLY ?=
-RESULTS ?= docs/benchmarks.md
 bench-compare:
-	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' RESULTS='$(RESULTS)' bash .ci/bench-compare.sh $(ONLY)
+	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' MACHINE='$(MACHINE)' bash .ci/bench-compare.sh $(ONLY)
 
 # pho with no options next to networks whose function is known, and next to PDP, ALE, SHAP, EBM, effector and
 # mgcv: docs/truth.md anew, of HEAD. Takes an hour or two; call it again where it was interrupted. QUICK=1: a few minutes,

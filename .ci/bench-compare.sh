@@ -1,22 +1,21 @@
 #!/usr/bin/env bash
 # bench-compare.sh [NAME ...]: runs benchmarks/NAME.sh, all of them without names, in
 # a clone of HEAD, so that the commit named with the figures holds what was measured,
-# and collects their rows into RESULTS (docs/benchmarks.md; a page for each processor, so that no
-# table mixes two). Fails if an answer is wrong.
+# keeps their rows in benchmarks/results/MACHINE.tsv, and writes the tables of docs/benchmarks.md
+# from all that is kept there. Fails if an answer is wrong.
 set -uo pipefail
 root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel) || exit 1
 cd "$root" || exit 1
 export GOWORK=off GO=${GO:-go} PHO_SHARED
 PHO_SHARED=$(realpath -m "${PHO_SHARED:-../shared}")
-page=$(realpath -m "${RESULTS:-docs/benchmarks.md}")
-if ! grep -q '<!-- results -->' "$page"; then
-	echo "bench-compare: RESULTS=$page has no tables to write to: copy those of docs/benchmarks.md, empty" >&2
+if [ -z "${MACHINE:-}" ]; then
+	echo "bench-compare: MACHINE=NAME says in which file of benchmarks/results the figures are kept: zen5, or a new name" >&2
 	exit 2
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 git clone -q "$root" "$dir/tree" || exit 1
-if [ -n "$(git status --porcelain -- . ':!docs')" ]; then
+if [ -n "$(git status --porcelain -- . ':!docs' ':!benchmarks/results')" ]; then
 	echo "bench-compare: note: what is not committed is not measured"
 fi
 cd "$dir/tree" || exit 1
@@ -39,7 +38,7 @@ for name in "$@"; do
 		continue
 	fi
 	echo "$name took $((SECONDS - start)) s"
-	"$dir/table" -script "$name" -page "$page" <"$logs/$name.log" || wrong="$wrong $name"
+	"$dir/table" -script "$name" -machine "$MACHINE" -results "$root/benchmarks/results" -page "$root/docs/benchmarks.md" <"$logs/$name.log" || wrong="$wrong $name"
 done
 [ -z "$without" ] || echo "bench-compare: failed or without a peer, and left as they were:$without"
 [ -z "$wrong" ] || { echo "bench-compare: with wrong answers, or without rows:$wrong"; exit 1; }

@@ -259,7 +259,7 @@ func effectColumns() []string {
 }
 
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
-// and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
+// and then those of stage "after", and for the sums of terms that are identified only together. x is a level for factors, x2 is empty
 // for one feature; value is empty for a combination of levels that did not occur, and where no row is near. se, lower
 // and upper (the pointwise 95 % band) and lower_sim and upper_sim (the band that holds all of
 // the grid) are empty in stage "before", and where there is no standard error. Numbers have
@@ -292,9 +292,6 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 	}
 	for i := range effects {
 		e := &effects[i]
-		if e.Sum != nil {
-			continue // terms only: sums are for the eye
-		}
 		if e.Networks != nil {
 			e.writeNetworks(write, number)
 			continue

@@ -123,8 +123,8 @@ func TestSums(t *testing.T) {
 			t.Fatalf("point %d: standard error %g", i, sum.SE[i])
 		}
 	}
-	if rows := table(t, []report.Effect{*sum}); len(rows) != 1 {
-		t.Error("effects.csv has a sum, which is no term")
+	if rows := table(t, []report.Effect{*sum}); len(rows) != 1+2*len(sum.After) || rows[1][1] != "x0 + s(x0)" {
+		t.Errorf("effects.csv has %d rows of the sum, the first %q", len(rows)-1, rows[1])
 	}
 }
 

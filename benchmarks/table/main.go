@@ -1,18 +1,18 @@
-// Command table collects what a script of benchmarks/ has printed into
-// docs/benchmarks.md:
+// Command table keeps what a script of benchmarks/ has printed, and writes the tables of
+// docs/benchmarks.md from all that is kept:
 //
-//	bash benchmarks/bam.sh | table -script bam -targets benchmarks/targets.txt -page docs/benchmarks.md
+//	bash benchmarks/bam.sh | table -script bam -machine zen5
 //
 // A script prints a line for each case, its fields separated by tabs,
 //
 //	row  case  ours  peer  ratio  answer difference
 //
-// and a line for each program that it calls, `version  NAME VERSION`. Other lines
-// are for people. What the page holds of other scripts, and what is written by
-// hand, stays as it is. The commit is the one that this program was built from, and
-// must hold all of it: .ci/bench-compare.sh builds it, and what is measured, in a
-// clone. The exit status is 1 if an answer differs by more than
-// its target allows: being fast does not help then.
+// and a line for each program that it calls, `version  NAME VERSION`. Other lines are for
+// people. They are kept in RESULTS/MACHINE.tsv, in place of those of the script's last run on
+// that machine. The commit is the one that this program was built from, and must hold all of
+// it: .ci/bench-compare.sh builds it, and what is measured, in a clone. Without -script the
+// page alone is written. The exit status is 1 if an answer differs by more than its target
+// allows: being fast does not help then.
 package main
 
 import (
@@ -38,28 +38,14 @@ func main() {
 }
 
 func command() error {
-	script := flag.String("script", "", "name of the script, without .sh")
+	script := flag.String("script", "", "name of the script, without .sh; none: the page alone")
+	name := flag.String("machine", "", "name of the machine's file of results")
 	targets := flag.String("targets", "benchmarks/targets.txt", "file of targets")
-	page := flag.String("page", "docs/benchmarks.md", "file to write the table to")
+	results := flag.String("results", "benchmarks/results", "folder of results")
+	page := flag.String("page", "docs/benchmarks.md", "page whose tables are written")
 	flag.Parse()
-	if *script == "" || flag.NArg() > 0 {
-		return errors.New("usage: table -script NAME < what the script has printed")
-	}
-	info, _ := debug.ReadBuildInfo()
-	commit, err := revision.Clean(info)
-	if err != nil {
-		return fmt.Errorf("figures are kept with the commit that they were measured on: %w", err)
-	}
-	out, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		return err
-	}
-	rows, versions, err := parse(string(out))
-	if err != nil {
-		return fmt.Errorf("%s: %w", *script, err)
-	}
-	if len(rows) == 0 {
-		return fmt.Errorf("%s printed no row: the page stays as it is", *script)
+	if flag.NArg() > 0 || (*script == "") != (*name == "") {
+		return errors.New("usage: table [-script NAME -machine NAME < what the script has printed]")
 	}
 	text, err := os.ReadFile(*targets)
 	if err != nil {
@@ -69,35 +55,70 @@ func command() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", *targets, err)
 	}
-	if rows, err = judge(*script, rows, wanted); err != nil {
+	var faults error
+	if *script != "" {
+		r, err := measured(*script)
+		if err != nil {
+			return fmt.Errorf("%s: %w", *script, err)
+		}
+		if err := keep(filepath.Join(*results, *name+".tsv"), r); err != nil {
+			return err
+		}
+		if faults, err = wrong(*script, r.rows, wanted); err != nil {
+			return err
+		}
+	}
+	machines, err := readResults(*results)
+	if err != nil {
 		return err
 	}
 	before, err := os.ReadFile(*page)
 	if err != nil {
 		return err
 	}
-	after, err := replace(string(before), *script, rows, run{
-		date: time.Now().UTC().Format("2006-01-02 15:04"), commit: commit, machine: machine(),
-		versions: append([]string{runtime.Version()}, versions...),
-	})
+	after, err := tables(string(before), machines, wanted)
 	if err != nil {
 		return fmt.Errorf("%s: %w", *page, err)
 	}
-	if err := write(*page, after); err != nil {
-		return err
+	return errors.Join(write(*page, after), faults)
+}
+
+// measured is the run of a script whose output comes in by standard input.
+func measured(script string) (run, error) {
+	info, _ := debug.ReadBuildInfo()
+	commit, err := revision.Clean(info)
+	if err != nil {
+		return run{}, fmt.Errorf("figures are kept with the commit that they were measured on: %w", err)
 	}
-	return wrong(rows)
+	out, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return run{}, err
+	}
+	rows, versions, err := parse(string(out))
+	if err != nil {
+		return run{}, err
+	}
+	if len(rows) == 0 {
+		return run{}, errors.New("no row was printed: what is kept stays as it is")
+	}
+	return run{
+		script: script, date: time.Now().UTC().Format("2006-01-02 15:04"), commit: commit, machine: processor(),
+		versions: strings.Join(append([]string{runtime.Version()}, versions...), "; "), rows: rows,
+	}, nil
 }
 
 // wrong names the rows whose answers differ too much.
-func wrong(rows []row) error {
-	var faults []error
+func wrong(script string, rows []row, targets []target) (faults, err error) {
 	for _, r := range rows {
-		if strings.HasPrefix(r.met, failed) {
-			faults = append(faults, fmt.Errorf("%s: the answers differ by %s, more than %s", r.name, r.difference, r.allowed))
+		v, err := judge(script, r, targets)
+		if err != nil {
+			return nil, err
+		}
+		if v.met == failed {
+			faults = errors.Join(faults, fmt.Errorf("%s: the answers differ by %s, more than %s", r.name, r.difference, v.target.allowed))
 		}
 	}
-	return errors.Join(faults...)
+	return faults, nil
 }
 
 // write replaces the file as a whole.
@@ -113,8 +134,8 @@ func write(path, text string) error {
 	return errors.Join(f.Chmod(0o644), f.Close(), os.Rename(f.Name(), path))
 }
 
-// machine is the processor, how many there are, and the system.
-func machine() string {
+// processor is the processor, how many there are, and the system.
+func processor() string {
 	model := runtime.GOARCH
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(info)) {

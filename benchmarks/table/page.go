@@ -2,107 +2,151 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// run is when and where a script ran.
-type run struct {
-	date, commit, machine string
-	versions              []string
-}
-
-// The parts of the page that are replaced.
+// The parts of the page that are written.
 const (
-	summaryMark = "summary"
 	resultsMark = "results"
-	runsMark    = "runs"
 	unmetMark   = "not met"
-	summaryHead = "| script | cases | with a target | that they meet |\n|---|---|---|---|\n"
-	unmetHead   = "| script | case | ratio | target | |\n|---|---|---|---|---|\n"
-	resultsHead = "| script | case | ours | peer | ratio | answer difference | target | met |\n|---|---|---|---|---|---|---|---|\n"
-	runsHead    = "| script | run (UTC) | commit | machine | versions |\n|---|---|---|---|---|\n"
+	runsMark    = "runs"
 )
 
-// replace puts the rows of a script, and when it ran, in the place of those that
-// the page has of it.
-func replace(page, script string, rows []row, r run) (string, error) {
-	var lines []string
-	for _, v := range rows {
-		target := v.target
-		if v.allowed != "" && v.allowed != "-" {
-			target += ", differs ≤ " + v.allowed
-		}
-		lines = append(lines, line(script, v.name, v.ours, v.peer, v.ratio, v.difference, target, v.met))
-	}
-	page, err := between(page, resultsMark, resultsHead, script, lines)
+// tables writes the tables of the page: results by target, cases that miss theirs, and runs.
+func tables(page string, machines []measurements, targets []target) (string, error) {
+	results, unmet, err := judged(machines, targets)
 	if err != nil {
 		return "", err
 	}
-	counts, unmet := summary(script, rows)
-	if page, err = between(page, summaryMark, summaryHead, script, counts); err != nil {
+	if page, err = between(page, resultsMark, results); err != nil {
 		return "", err
 	}
-	if page, err = between(page, unmetMark, unmetHead, script, unmet); err != nil {
+	if page, err = between(page, unmetMark, unmet); err != nil {
 		return "", err
 	}
-	return between(page, runsMark, runsHead, script, []string{line(script, r.date, r.commit, r.machine, strings.Join(r.versions, "; "))})
-}
-
-// summary counts rows, those with a target, and those that meet it; unmet names those that do not.
-func summary(script string, rows []row) (counts, unmet []string) {
-	met := 0
-	for _, r := range rows {
-		switch {
-		case r.met == "" || r.met == "-" || r.met == notRun && r.target == "-":
-		case r.met == "yes":
-			met++
-		default: // missed, failed, or not run
-			unmet = append(unmet, line(script, r.name, r.ratio, r.target, r.met))
+	runs := head("machine", "script", "run (UTC)", "commit", "versions")
+	for _, m := range machines {
+		for _, r := range m.runs {
+			runs += line(m.name, r.script, r.date, r.commit, r.versions)
 		}
 	}
-	if len(rows) > 0 {
-		counts = []string{line(script, fmt.Sprint(len(rows)), fmt.Sprint(met+len(unmet)), fmt.Sprint(met))}
+	return between(page, runsMark, runs)
+}
+
+// judged is the table of targets, with the ratios of the cases of each on each machine, and
+// that of the cases that do not meet theirs on some machine.
+func judged(machines []measurements, targets []target) (results, unmet string, err error) {
+	var names []string
+	for _, m := range machines {
+		names = append(names, m.name)
 	}
-	return counts, unmet
+	results = head(append([]string{"script", "cases", "target"}, names...)...)
+	unmet = head(append([]string{"script", "case", "target"}, names...)...)
+	for k := range targets {
+		t := &targets[k]
+		if math.IsNaN(t.ratio) {
+			continue
+		}
+		cells := []string{t.script, t.cases(), t.text}
+		missing := map[string][]string{} // by case: what it came to on each machine
+		var order []string
+		for i, m := range machines {
+			var found group
+			if r := m.of(t.script); r != nil {
+				for _, w := range r.rows {
+					v, err := judge(t.script, w, targets)
+					if err != nil {
+						return "", "", err
+					}
+					if v.target != t {
+						continue
+					}
+					found.add(v)
+					if missing[w.name] == nil {
+						missing[w.name] = slices.Repeat([]string{"-"}, len(machines))
+						order = append(order, w.name)
+					}
+					missing[w.name][i] = v.ratio()
+				}
+			}
+			cells = append(cells, found.String())
+		}
+		results += line(cells...)
+		for _, name := range order {
+			if slices.ContainsFunc(missing[name], func(c string) bool { return strings.HasPrefix(c, "**") }) {
+				unmet += line(append([]string{t.script, name, t.text}, missing[name]...)...)
+			}
+		}
+	}
+	return results, unmet, nil
+}
+
+// group is the cases of a target on one machine.
+type group struct {
+	lowest, highest string
+	cases, met      int
+}
+
+func (g *group) add(v verdict) {
+	number := func(field string) float64 { x, _ := quantity(field); return x }
+	short, _, _ := strings.Cut(v.row.ratio, " ")
+	if g.cases == 0 || number(short) < number(g.lowest) {
+		g.lowest = short
+	}
+	if g.cases == 0 || number(short) > number(g.highest) {
+		g.highest = short
+	}
+	g.cases++
+	if v.met == yes {
+		g.met++
+	}
+}
+
+// String is the range of ratios and, where some miss the target, how many meet it.
+func (g *group) String() string {
+	text := g.lowest
+	if g.highest != g.lowest {
+		text += " to " + g.highest
+	}
+	switch {
+	case g.cases == 0:
+		return "-"
+	case g.met < g.cases:
+		return fmt.Sprintf("%s, **%d of %d**", text, g.met, g.cases)
+	case g.cases > 1:
+		return fmt.Sprintf("%s, all %d", text, g.cases)
+	}
+	return text
+}
+
+func head(cells ...string) string {
+	return line(cells...) + strings.Repeat("|---", len(cells)) + "|\n"
 }
 
 // line is a line of a Markdown table.
 func line(cells ...string) string {
+	escaped := make([]string, len(cells))
 	for i, c := range cells {
-		cells[i] = strings.ReplaceAll(c, "|", "\\|")
+		escaped[i] = strings.ReplaceAll(c, "|", "\\|")
 	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
+	return "| " + strings.Join(escaped, " | ") + " |\n"
 }
 
-// between replaces the lines of a script in the table between the marks of a name.
-// Scripts are in alphabetical order.
-func between(page, name, head, script string, lines []string) (string, error) {
+// between replaces what stands between the marks of a name.
+func between(page, name, text string) (string, error) {
 	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->\n", name)
 	before, rest, ok := strings.Cut(page, begin)
 	if !ok {
 		return "", fmt.Errorf("there is no line %q", strings.TrimSpace(begin))
 	}
-	table, after, ok := strings.Cut(rest, end)
+	_, after, ok := strings.Cut(rest, end)
 	if !ok {
 		return "", fmt.Errorf("there is no line %q behind %q", strings.TrimSpace(end), strings.TrimSpace(begin))
 	}
 	if strings.Contains(after, begin) || strings.Contains(after, end) {
 		return "", fmt.Errorf("the marks of %q are there twice", name)
 	}
-	var old []string
-	for l := range strings.Lines(strings.TrimPrefix(table, head)) {
-		if strings.HasPrefix(l, "| ") && of(l) != script {
-			old = append(old, l)
-		}
-	}
-	all := append(old, lines...)
-	slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(of(a), of(b)) })
-	return before + begin + head + strings.Join(all, "") + end + after, nil
-}
-
-// of is the script of a line.
-func of(line string) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
-	return name
+	return before + begin + text + end + after, nil
 }

@@ -8,13 +8,8 @@ import (
 	"strings"
 )
 
-// row is a case as a script prints it, and what is thought of it.
-type row struct {
-	name, ours, peer, ratio, difference string
-
-	target, allowed string // "": there is none
-	met             string
-}
+// row is a case as a script prints it.
+type row struct{ name, ours, peer, ratio, difference string }
 
 // parse finds the rows and versions among the lines of a script.
 func parse(out string) (rows []row, versions []string, err error) {
@@ -112,61 +107,68 @@ func parseTargets(text string) ([]target, error) {
 	return targets, nil
 }
 
+// cases is what the target's cases are called: "..." stands for anything.
+func (t target) cases() string {
+	name := strings.TrimSuffix(strings.TrimPrefix(t.name.String(), "^(?:"), ")$")
+	return strings.NewReplacer(`\`, "", ".*", "...").Replace(name)
+}
+
 const (
-	failed = "**failed**"
-	missed = "**missed**"
-	notRun = "not run"
+	yes    = "yes"
+	missed = "missed"
+	failed = "failed" // another answer
 )
 
-// judge sets target and met of the rows: the first target that fits a row is its
-// own. A case that a target names and that is not there is a row, too.
-func judge(script string, rows []row, targets []target) ([]row, error) {
-	used := make([]bool, len(targets))
-	for i := range rows {
-		r := &rows[i]
-		for k, t := range targets {
-			if t.script != script || !t.name.MatchString(r.name) {
-				continue
-			}
-			used[k] = true
-			if err := r.judge(t); err != nil {
-				return nil, err
-			}
+// verdict is what is thought of a row.
+type verdict struct {
+	row    row
+	target *target // nil: there is none
+	met    string  // yes, missed, failed, or "" where no ratio is wanted
+}
+
+// ratio is the row's, marked where it does not meet its target.
+func (v verdict) ratio() string {
+	switch v.met {
+	case missed:
+		return "**" + v.row.ratio + "**"
+	case failed:
+		return "**another answer**"
+	}
+	return v.row.ratio
+}
+
+// judge compares a row with the first target that fits it.
+func judge(script string, r row, targets []target) (verdict, error) {
+	v := verdict{row: r}
+	for i, t := range targets {
+		if t.script == script && t.name.MatchString(r.name) {
+			v.target = &targets[i]
 			break
 		}
 	}
-	for k, t := range targets {
-		if t.script == script && !used[k] {
-			name := strings.TrimSuffix(strings.TrimPrefix(t.name.String(), "^(?:"), ")$")
-			rows = append(rows, row{name: name, ours: "-", peer: "-", ratio: "-", difference: "-", target: t.text, allowed: t.allowed, met: notRun})
-		}
+	if v.target == nil {
+		return v, nil
 	}
-	return rows, nil
-}
-
-func (r *row) judge(t target) error {
-	r.target, r.allowed = t.text, t.allowed
 	ratio, err := quantity(r.ratio)
 	if err != nil {
-		return err
+		return v, err
 	}
-	if !math.IsNaN(t.difference) {
+	if !math.IsNaN(v.target.difference) {
 		miss, err := quantity(r.difference)
 		if err != nil {
-			return fmt.Errorf("case %q: the answer difference %q is no number", r.name, r.difference)
+			return v, fmt.Errorf("case %q: the answer difference %q is no number", r.name, r.difference)
 		}
-		if !(math.Abs(miss) <= t.difference) {
-			r.met = failed + ": another answer"
-			return nil
+		if !(math.Abs(miss) <= v.target.difference) {
+			v.met = failed
+			return v, nil
 		}
 	}
-	switch {
+	switch t := v.target; {
 	case math.IsNaN(t.ratio):
-		r.met = "-"
 	case t.least && ratio >= t.ratio || !t.least && ratio <= t.ratio:
-		r.met = "yes"
+		v.met = yes
 	default:
-		r.met = missed
+		v.met = missed
 	}
-	return nil
+	return v, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +153,40 @@ func TestSummaryPage(t *testing.T) {
 	slope := doc["terms"].([]any)[0].(map[string]any)["alpha"].([]any)[0].(float64)
 	if want := fmt.Sprintf(" x0 %.5f ", slope); !strings.Contains(strings.Join(strings.Fields(o.out), " "), want) {
 		t.Errorf("no slope %q in\n%s", want, o.out)
+	}
+}
+
+// TestSummaryJSON: the document has the page's coefficients and terms, with all digits.
+func TestSummaryJSON(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	write(t, temp+"/rows.csv", rows(300))
+	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + s(x0, k=8) + x1 + factor(g)", "--family", "poisson", "--out", temp+"/result")
+	var doc summaryJSON
+	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/result", "--json").out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Family != "poisson" || doc.Link != "log" || doc.Response != "n" || doc.Rows != 300 || len(doc.Predictors) != 1 || doc.Warnings == nil {
+		t.Errorf("%+v", doc)
+	}
+	p := doc.Predictors[0]
+	var names []string
+	for _, c := range p.Coefficients {
+		names = append(names, c.Name)
+		if c.SE == nil || !(*c.Lower < c.Estimate && c.Estimate < *c.Upper) {
+			t.Errorf("%s: %+v", c.Name, c)
+		}
+	}
+	if want := []string{"(Intercept)", "x1", "factor(g)b", "factor(g)c"}; !slices.Equal(names, want) {
+		t.Errorf("coefficients %q, want %q: x0 is in a sum", names, want)
+	}
+	sum := p.Terms[0]
+	if !slices.Equal(sum.Terms, []string{"x0", "s(x0)"}) || sum.Verdict != "sum" || len(p.Terms) != 3 {
+		t.Errorf("terms %+v", p.Terms)
+	}
+	total := p.After.Structured + p.After.Unstructured + p.After.TwiceCovariance
+	if math.Abs(total-1) > 1e-9 {
+		t.Errorf("shares sum to %g", total)
 	}
 }
 

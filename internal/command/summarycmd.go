@@ -5,7 +5,7 @@ import (
 )
 
 func newSummary(s streams) *cobra.Command {
-	var full bool
+	var full, asJSON bool
 	var labels string
 	cmd := &cobra.Command{
 		Use:   "summary DIR",
@@ -19,17 +19,22 @@ Coefficients, shares and standard errors are of the network, given its training.
 are no p-values and no stars: they would test the response, which the network has seen
 already.`,
 		Example: `  pho summary result
-  pho summary result --full`,
+  pho summary result --full
+  pho summary result --json`,
 		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := readResult(args[0], labels)
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return writeSummaryJSON(s.data, r)
+			}
 			return writePage(s.out, r, full)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "all predictors, terms, reasons and warnings, however many they are")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, all of it; names are those of the data")
 	addLabels(cmd.Flags(), &labels, ", in place of the decomposition's own")
 	return cmd
 }

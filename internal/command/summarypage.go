@@ -192,17 +192,7 @@ func (p *page) coefficients(k int) error {
 	q := decompose.PointwiseQuantile(p.r.BandDF())
 	number, factors := columnFormat(list), false
 	for _, c := range list {
-		name := c.Term + c.Level
-		if c.Level != "" && !p.r.Labels.IsEmpty() {
-			name = c.Term + " = " + c.Level
-		}
-		switch {
-		case c.Term == "":
-			name = "(Intercept)"
-		case c.Column != "":
-			name = c.Term + "[" + c.Column + "]"
-		}
-		row := []string{p.name(shown(name), 2*summaryName/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
+		row := []string{p.name(shown(coefficientName(c, !p.r.Labels.IsEmpty())), 2*summaryName/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
 		rows = append(rows, row)
 		factors = factors || c.Level != ""
 	}
@@ -215,6 +205,19 @@ func (p *page) coefficients(k int) error {
 		p.text("  ", "Slopes are per unit of the data's own numbers, not of those that the labels show: "+strings.Join(scaled, ", ")+".")
 	}
 	return nil
+}
+
+// coefficientName is what R calls a coefficient; with labels a level stands apart from its column.
+func coefficientName(c decompose.Coefficient, labelled bool) string {
+	switch {
+	case c.Term == "":
+		return "(Intercept)"
+	case c.Column != "":
+		return c.Term + "[" + c.Column + "]"
+	case c.Level != "" && labelled:
+		return c.Term + " = " + c.Level
+	}
+	return c.Term + c.Level
 }
 
 // scaled are the terms among the coefficients of predictor k whose column is shown in other

@@ -24,6 +24,9 @@ from typing import TYPE_CHECKING, Any
 from ._compare import Comparison, compare
 from ._decompose import decompose
 from ._decomposition import Decomposition, load
+from ._explanation import Explanation
+from ._inspect import Inspection, inspect
+from ._monitor import Monitor, monitor
 from ._session import Session
 from ._version import __version__
 from .errors import Error, UsageError
@@ -38,8 +41,11 @@ __all__ = [
     "Comparison",
     "Decomposition",
     "Error",
+    "Explanation",
     "GAMClassifier",
     "GAMRegressor",
+    "Inspection",
+    "Monitor",
     "NAMClassifier",
     "NAMRegressor",
     "SSNClassifier",
@@ -49,7 +55,9 @@ __all__ = [
     "__version__",
     "compare",
     "decompose",
+    "inspect",
     "load",
+    "monitor",
 ]
 
 

@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Mapping, Optional, Union
 
-from . import _command, _labels, _models, _predicted, _route, _rows, _session, _tables
+from . import _command, _explanation, _labels, _models, _predicted, _route, _rows, _session, _summary, _tables
 from ._predictor import Predictor
 from ._report import Report
 from .errors import Error, UsageError
@@ -59,6 +59,7 @@ class Decomposition:
         self._predictor = predictor  # of a model that is called
         self._guard = threading.Lock()
         self._kept: Optional[_session.Session] = None
+        self._found: Optional[_summary.Summary] = None
         self._delete = weakref.finalize(self, _remove, folder, os.getpid())
         with open(self.file("decomposition.json"), encoding="utf-8") as file:
             self._artifact: dict[str, Any] = json.load(file)
@@ -192,9 +193,57 @@ class Decomposition:
             ["predictor", "feature", "terms", "variance_share", "mcfadden", "mcfadden_valid", "delta_loglik_per_row", "deviance_r2"],
         )
 
-    def summary(self) -> str:
-        """What was found, in words and a table."""
-        return _command.run(["summary", self._result])
+    @property
+    def coefficients(self) -> _tables.Table:
+        """One row for each coefficient of the parametric part: estimate, standard error, interval of 95 %, and what the
+        model itself had.
+        """
+        return _tables.of(self._summary().coefficients(), _summary.COEFFICIENTS)
+
+    def to_frame(self) -> _tables.Table:
+        """The table of :meth:`summary`: one row for each term, or sum of terms of which only that is identified, with its
+        degrees of freedom, share of the predictor's variance, standard deviation before and after, and verdict.
+        """
+        return _tables.of(self._summary().terms(), _summary.TERMS)
+
+    def to_latex(self) -> str:
+        """Coefficients and terms as tables for LaTeX, with the rules of booktabs."""
+        return self._summary().latex()
+
+    def card(self) -> str:
+        """A section of a model card in Markdown, as Hugging Face and MLflow show them: what the model has learned, how
+        much of it terms explain, and what to take with care.
+        """
+        return self._summary().card()
+
+    def summary(self, *, html: bool = False, full: bool = False) -> str:
+        """What was found, in words and a table.
+
+        Parameters
+        ----------
+        html : bool
+            As tables of HTML, which a notebook shows.
+        full : bool
+            All predictors, terms, reasons and warnings, however many they are; tables of HTML have all.
+        """
+        if html:
+            return self._summary().html()
+        return _command.run(["summary", self._result, *_command.flags({"full": full})])
+
+    def _summary(self) -> _summary.Summary:
+        if self._found is None:
+            self._found = _summary.Summary(self)
+        return self._found
+
+    def verify(self) -> None:
+        """Check that the result is as it was written and fits its model.
+
+        Raises
+        ------
+        Error
+            What differs.
+        """
+        _command.run(["verify", self._result, *_command.flags({"model": self._model})])
 
     def label(self, labels: _labels.Labels) -> "Decomposition":
         """Replace the labels, what the report and plots call columns, levels and terms.
@@ -217,31 +266,73 @@ class Decomposition:
             _command.run(arguments + _command.flags({"model": self._model}))
         with open(self.file("decomposition.json"), encoding="utf-8") as file:
             self._artifact = json.load(file)
+        self._found = None
         return self
 
     def report(self) -> "Report":
         """The report: shown in a notebook, or kept with ``.save("report.html")``."""
         return Report(self.file("report.html"), self._delete)
 
-    def plot(self, term: str, predictor: Optional[str] = None, ax: Any = None) -> Any:
-        """Draw a term's curve, its band, and what it was before. Needs matplotlib.
+    def plot(
+        self,
+        term: Optional[str] = None,
+        predictor: Optional[str] = None,
+        ax: Any = None,
+        *,
+        scale: str = "link",
+        before: bool = True,
+        members: bool = False,
+    ) -> Any:
+        """Draw a term's curve, its band, and what it was before; or all terms. Needs matplotlib.
 
         Parameters
         ----------
-        term : str
-            The term's name, as ``"s(age)"``.
+        term : str, optional
+            The term's name, as ``"s(age)"``; a sum of terms, as ``"age + s(age)"``; or a column that has one. None: a
+            panel for each, sums in the place of terms that are identified only together.
         predictor : str, optional
-            Of which predictor; None: the first that has the term.
+            Of which predictor; None: the first that has the term, or all.
         ax : matplotlib axes, optional
-            Where to draw; None: the current axes.
+            Where to draw one term; None: the current axes.
+        scale : {"link", "response"}
+            The contribution to the predictor; or what the response's mean, probability or other parameter is where all
+            other terms are at their mean.
+        before : bool
+            Draw what the model's own term was, where it had one; on the scale of the link only.
+        members : bool
+            Draw each model of several, too.
 
         Returns
         -------
-        matplotlib axes
+        matplotlib axes of one term, the figure of all
         """
         from . import _plot
 
-        return _plot.draw(self, term, predictor, ax)
+        if term is not None:
+            return _plot.draw(self, term, predictor, ax, scale, before, members)
+        if ax is not None:
+            raise UsageError("ax= is for one term: name it")
+        return _plot.draw_all(self, predictor, scale, before, members)
+
+    def explain(self, rows: Any, predictor: Optional[str] = None, **options: Any) -> _explanation.Explanation:
+        """Say how the model's predictions of single rows are made up.
+
+        Parameters
+        ----------
+        rows : int, dict of cells, Series, table or path
+            Rows to explain; a number is a row of those that were decomposed, counted from 0.
+        predictor : str, optional
+            Only this predictor, or class; None: all.
+        **options
+            The flags of ``pho explain`` with underscores.
+
+        Returns
+        -------
+        Explanation
+            Shown as text, drawn by ``.plot()``; ``.to_frame()`` has the parts.
+        """
+        joined = None if self._predictor is None else self._predictor.joined
+        return _explanation.explain(self, self._model, joined, rows, predictor, options)
 
     def apply(self, rows: Any, *, se: bool = False, predictions: Any = None, inputs: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
         """The parts of new rows: coefficients and centring are those of the decomposition.

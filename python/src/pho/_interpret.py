@@ -30,7 +30,8 @@ _TYPES = {"curve": "continuous", "levels": "nominal", "surface": "interaction"}
 def _global(d: Result, predictor: dict[str, Any], kind: Any) -> Any:
     import pandas
 
-    curves = _curves.of(d, predictor["name"])
+    own = {t["name"] for t in predictor["terms"]}
+    curves = {name: c for name, c in _curves.of(d, predictor["name"]).items() if name in own}
     span = _span(list(curves.values()))
     histograms = {f["name"]: f for f in d.artifact.get("features") or []}
     shown = [_graph(c, span, histograms) for c in curves.values()]

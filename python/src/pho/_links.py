@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Iterator, Optional, Sequence
+import math
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 from ._need import need
 from .errors import UsageError
@@ -217,3 +218,34 @@ def response(eta: Any, heads: Sequence[Optional[str]]) -> Optional[Any]:
         elif head not in (None, "", "softmax", "identity"):
             return None
     return out
+
+
+def inverse(link: Optional[dict[str, Any]]) -> Optional[Callable[[float], float]]:
+    """What a parameter of the response is of a predictor, by the link that an artifact has; None where other predictors
+    take part, or nothing is known.
+    """
+    name = (link or {}).get("name", "")
+    h = _INVERSES.get(name)
+    if link is None or h is None:
+        return None
+    shift, scale, beta = link.get("shift", 0.0), link.get("scale") or 1.0, link.get("beta") or 1.0
+    return lambda eta: float(shift + scale * h(beta * eta) / beta)
+
+
+def _exp(eta: float) -> float:
+    return math.exp(min(eta, 709.0))  # the largest there is
+
+
+def _softplus(eta: float) -> float:
+    return max(eta, 0.0) + math.log1p(math.exp(-abs(eta)))
+
+
+# By the names of family.LinkNames.
+_INVERSES: dict[str, Callable[[float], float]] = {
+    "identity": lambda eta: eta,
+    "log": _exp,
+    "logit": lambda eta: 0.5 * (1 + math.tanh(eta / 2)),
+    "cloglog": lambda eta: -math.expm1(-_exp(eta)),
+    "softplus": _softplus,
+    "log hazard ratio": _exp,
+}

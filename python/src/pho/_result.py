@@ -14,6 +14,9 @@ class Result(Protocol):
     def artifact(self) -> dict[str, Any]: ...
 
     @property
+    def result(self) -> str: ...
+
+    @property
     def predictors(self) -> list[str]: ...
 
     @property
