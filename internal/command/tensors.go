@@ -9,11 +9,13 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/data/npy"
+	"github.com/pho-go/pho/data/pictures"
 	"github.com/pho-go/pho/internal/app/wiring"
 )
 
-// tensorInput is an input of a network that a NumPy file fills: NAME=@FILE, or NAME=@FILE:nhwc if channels
-// come last there.
+// tensorInput is an input of a network that a NumPy file fills, NAME=@FILE, or NAME=@FILE:nhwc if channels
+// come last there; or pictures that a column of the data names, NAME=@FOLDER/{COLUMN}, whose samples are 0 to 1, or
+// 0 to 255 with :255 behind it.
 type tensorInput struct {
 	name, path   string
 	channelsLast bool
@@ -22,6 +24,12 @@ type tensorInput struct {
 
 // channelsLast is the mark of arrays by height, width and colour.
 const channelsLast = ":nhwc"
+
+// asBytes is the mark of pictures whose samples are numbers from 0 to 255.
+const asBytes = ":255"
+
+// isFolder reports whether the input is pictures that a column names.
+func (t tensorInput) isFolder() bool { return strings.Contains(t.path, "{") }
 
 // tensorInputs takes NAME=@FILE out of the values of --input.
 func tensorInputs(inputs []string) (tensors []tensorInput, columns []string) {
@@ -74,6 +82,7 @@ func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx
 }
 
 func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *onnx.Graph) (joined data.Source, err error) {
+	var folders []tensorInput
 	for _, t := range tensors {
 		at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
 		if at < 0 {
@@ -86,11 +95,18 @@ func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *
 		if t.columns == nil {
 			t.columns = onnx.Unbound(g)[at].Columns
 		}
+		if t.isFolder() {
+			folders = append(folders, t)
+			continue
+		}
 		from, err := t.open(g.Inputs()[at], o)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, data.Part{Name: t.path, Source: from})
+	}
+	if len(folders) > 0 && len(parts) == 0 {
+		return nil, fmt.Errorf("--input %q: a column of the data names the pictures: name the data's files", folders[0].name+"=@"+folders[0].path)
 	}
 	for _, p := range parts[1:] { // where both are known beforehand
 		a, b := wiring.Len(parts[0].Source), wiring.Len(p.Source)
@@ -98,7 +114,15 @@ func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *
 			return nil, fmt.Errorf("%q has %d rows, %q has %d: they are joined row by row and need equally many", parts[0].Name, a, p.Name, b)
 		}
 	}
-	return data.Zip(parts...)
+	if joined, err = data.Zip(parts...); err != nil {
+		return nil, err
+	}
+	for _, t := range folders {
+		if joined, err = t.pictures(joined, g); err != nil {
+			return nil, fmt.Errorf("--input %q: %w", t.name+"=@"+t.path, err)
+		}
+	}
+	return joined, nil
 }
 
 // joinedRows is what data files and tensors are together.
@@ -156,4 +180,19 @@ func widthOf(shape []int) int {
 		n *= d
 	}
 	return n
+}
+
+// pictures joins the pictures to the rows.
+func (t tensorInput) pictures(rows data.Source, g *onnx.Graph) (data.Source, error) {
+	at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
+	height, width, channels, last, ok := g.Inputs()[at].Picture()
+	if !ok {
+		return nil, fmt.Errorf("input %q takes no pictures: its rows have the shape %v", t.name, g.Inputs()[at].Shape)
+	}
+	o := pictures.Options{Height: height, Width: width, Channels: channels, ChannelsLast: last}
+	pattern, whole := strings.CutSuffix(t.path, asBytes)
+	if whole {
+		o.White = 255
+	}
+	return pictures.Join(t.columns[0], rows, pattern, o)
 }
