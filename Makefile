@@ -103,7 +103,7 @@ bench-compare:
 truth:
 	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' QUICK='$(QUICK)' ONLY='$(ONLY)' NETWORK='$(NETWORK)' METHODS='$(METHODS)' bash .ci/truth.sh '$(envs)/truth'
 
-# A sitting of at most FOR of the benchmark of docs/paper.md, which takes hours; call it
+# A sitting of at most FOR of the benchmark of examples/paper, which takes hours; call it
 # again until it is done. It needs the data sets (make data).
 FOR ?= 2h
 paper-benchmark:
@@ -236,7 +236,7 @@ check-spark: build
 check-servers: build
 	@PYTHON='$(PYTHON)' bash .ci/check-servers.sh '$(envs)/servers'
 
-# The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
-# it is compared.
+# The R package with the command of this tree: R CMD check without its PDF. RSCRIPT with jsonlite, testthat, knitr and
+# rmarkdown, and pandoc; mgcv and other models are compared with where they are installed.
 check-r: build
 	@RSCRIPT='$(RSCRIPT)' bash .ci/check-r.sh

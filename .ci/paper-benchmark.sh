@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# paper-benchmark.sh [TIME]: a sitting of the benchmark of docs/paper.md, in which no
+# paper-benchmark.sh [TIME]: a sitting of the benchmark of examples/paper, in which no
 # task begins after TIME (2h). It is built in a clone of one commit, so that the commit
 # in its results holds the program: that of the journal an earlier sitting has left,
 # else HEAD. Fails while tasks are left; the last sitting writes the results and puts
-# them into docs/paper.md.
+# them into examples/paper/README.md.
 set -euo pipefail
 root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 cd "$root"

@@ -7,7 +7,7 @@
 # separated by tabs: seconds, medians over ROUNDS=9 turns; the difference is that of
 # the sum of the contributions written and the network alone, relative to its largest
 # output. At the end it prints, for each case that has a target, what its parts must cost on
-# this machine, from the speed of the kernels: the bounds of docs/speed.md. CASE=text runs the cases whose names hold it, WORKERS=2 changes goroutines.
+# this machine, from the speed of the kernels: the bounds of benchmarks/bounds.md. CASE=text runs the cases whose names hold it, WORKERS=2 changes goroutines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off

@@ -2,7 +2,7 @@
 # initial.sh [DIR]: how adapters/native draws weights next to PyTorch's default, by the
 # error on test rows: the same splits of eight regression sets, network, rate, batch,
 # patience and optimiser on both sides (benchmarks/initial). Prints the tables of
-# docs/initialisation.md and a row for each set. It trains 3,600 networks, one thread on
+# benchmarks/initial/results.md and a row for each set. It trains 3,600 networks, one thread on
 # each side, which takes about half an hour; with DIR, which keeps splits and runs, an
 # interrupted comparison goes on where it was. The data sets are looked for in PHO_DATA
 # (../shared/data); those that are not there are named and left out. Needs Python (PYTHON)

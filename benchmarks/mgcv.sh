@@ -4,7 +4,7 @@
 # and flights unless others are named; all takes several GB, most of them mgcv's. bam
 # is called as it is fastest: with one or two threads or processes, QR or use.chol, and
 # OpenBLAS with one or two threads and the code of several processors, the best of up to
-# three calls of each. With PAGE=docs/mgcv.md what is for people goes there. Needs R with
+# three calls of each. With PAGE=benchmarks/results/mgcv.md what is for people goes there. Needs R with
 # mgcv and jsonlite (RSCRIPT) and the data sets in ../shared (PHO_SHARED).
 set -euo pipefail
 cd "$(dirname "$0")/.."

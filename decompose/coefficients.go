@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Coefficient is a number of the parametric part of a predictor, as summaries of
@@ -37,28 +38,42 @@ type (
 // their basis, as those of a result that was made or decoded have.
 func (r *Result) Coefficients(k int) ([]Coefficient, error) {
 	d := &r.Predictors[k]
-	intercept, err := d.interceptAtReference()
-	if err != nil {
-		return nil, err
-	}
-	out := []Coefficient{intercept}
-	for j := range d.Terms {
-		if !d.Parametric(j) {
-			continue
-		}
-		own, err := d.coefficients(j)
-		if err != nil {
+	out, of := d.coefficients()
+	for i, f := range of {
+		c := &out[i]
+		if err := d.value(f, c); err != nil {
 			return nil, err
 		}
-		for i := range own {
-			if r.labelled && own[i].Level != "" {
-				own[i].Level = r.Labels.LevelOf(d.Terms[j].term.Columns(), own[i].Level)
-			}
-			if r.labelled && own[i].Column != "" {
-				own[i].Column = r.Labels.Feature(own[i].Column)
-			}
+		if r.labelled && c.Level != "" {
+			c.Level = r.Labels.LevelOf(d.Terms[f.terms[0]].term.Columns(), c.Level)
 		}
-		out = append(out, own...)
+		if r.labelled && c.Column != "" {
+			c.Column = r.Labels.Feature(c.Column)
+		}
+	}
+	return out, nil
+}
+
+// CoefficientCovariance is the m x m covariance of the m Coefficients of predictor k, in their order; the squares of their
+// SE are its diagonal. nil: there are no standard errors. Errors as of Coefficients.
+func (r *Result) CoefficientCovariance(k int) ([][]float64, error) {
+	d := &r.Predictors[k]
+	c := d.covariance()
+	if c == nil {
+		return nil, nil
+	}
+	_, of := d.coefficients()
+	out, directions := make([][]float64, len(of)), make([]direction, len(of))
+	for i, f := range of {
+		var err error
+		if directions[i], err = d.direction(f); err != nil {
+			return nil, err
+		}
+		out[i] = make([]float64, len(of))
+		for j := range i + 1 {
+			v := c.of(directions[i], directions[j]) + d.covarianceBetween(f, of[j])
+			out[i][j], out[j][i] = v, v
+		}
 	}
 	return out, nil
 }
@@ -104,48 +119,54 @@ type functional struct {
 	terms     []int
 	weights   [][]float64 // by term
 	intercept float64
+
+	constant, constantBefore float64 // added to it, after the projection and before; nothing varies them
 }
 
-// coefficients are those of term j.
-func (d *Predictor) coefficients(j int) ([]Coefficient, error) {
-	t := &d.Terms[j]
-	names, columns, n := levels(t), slopes(t), len(t.Alpha)
-	var out []Coefficient
-	for c := range n {
-		l := make([]float64, n)
-		l[c] = 1
-		if t.Kind == Factor {
-			reference := d.reference(j)
-			if c == reference || d.mean[d.first(j)+c] == 0 {
-				continue // or no row has the level
+// coefficients name those of d, without their values, and say what they are.
+func (d *Predictor) coefficients() (names []Coefficient, of []functional) {
+	names, of = []Coefficient{{}}, []functional{d.interceptAtReference()}
+	for j := range d.Terms {
+		if !d.Parametric(j) {
+			continue
+		}
+		t := &d.Terms[j]
+		levels, columns := levels(t), slopes(t)
+		for c := range t.Alpha {
+			l := make([]float64, len(t.Alpha))
+			l[c] = 1
+			if t.Kind == Factor {
+				reference := d.reference(j)
+				if c == reference || d.mean != nil && d.mean[d.first(j)+c] == 0 {
+					continue // or no row has the level
+				}
+				l[reference] = -1
 			}
-			l[reference] = -1
+			own := Coefficient{Term: t.Name}
+			if levels != nil {
+				own.Level = levels[c]
+			}
+			if columns != nil {
+				own.Column = columns[c]
+			}
+			names, of = append(names, own), append(of, functional{terms: []int{j}, weights: [][]float64{l}})
 		}
-		v, err := d.value(functional{terms: []int{j}, weights: [][]float64{l}})
-		if err != nil {
-			return nil, err
-		}
-		v.Term = t.Name
-		if names != nil {
-			v.Level = names[c]
-		}
-		if columns != nil {
-			v.Column = columns[c]
-		}
-		out = append(out, v)
 	}
-	return out, nil
+	return names, of
 }
 
 // reference is the first level of factor j that has rows.
 func (d *Predictor) reference(j int) int {
+	if d.mean == nil {
+		return 0
+	}
 	lo := d.first(j)
 	return max(0, slices.IndexFunc(d.mean[lo:lo+len(d.Terms[j].Alpha)], func(n float64) bool { return n > 0 }))
 }
 
 // interceptAtReference is the intercept of uncentred parametric terms. Products from which
 // margins were taken stay centred: at 0 they are not 0.
-func (d *Predictor) interceptAtReference() (Coefficient, error) {
+func (d *Predictor) interceptAtReference() functional {
 	f := functional{intercept: 1}
 	for j := range d.Terms {
 		t := &d.Terms[j]
@@ -156,59 +177,118 @@ func (d *Predictor) interceptAtReference() (Coefficient, error) {
 		if t.Kind == Factor {
 			l[d.reference(j)] = 1
 		}
-		lo := d.first(j)
-		floats.Sub(l, d.mean[lo:lo+len(l)])
+		if d.mean == nil { // of a result without bands that was read: the terms' means are all that is known
+			f.constant -= t.Center
+			f.constantBefore -= t.Before.Mean
+		} else {
+			lo := d.first(j)
+			floats.Sub(l, d.mean[lo:lo+len(l)])
+		}
 		f.terms, f.weights = append(f.terms, j), append(f.weights, l)
 	}
-	return d.value(f)
+	return f
 }
 
-// value is what f is of the network's coefficients and of those after the projection, with
+// value sets c to what f is of the network's coefficients and of those after the projection, with
 // its standard error.
-func (d *Predictor) value(f functional) (Coefficient, error) {
-	out := Coefficient{Before: f.intercept * d.InterceptBefore, Estimate: f.intercept * d.Intercept}
+func (d *Predictor) value(f functional, c *Coefficient) error {
+	c.Before, c.Estimate = f.constantBefore+f.intercept*d.InterceptBefore, f.constant+f.intercept*d.Intercept
 	for i, p := range d.pieces(f.terms)[:len(f.terms)] {
 		before := floats.Dot(f.weights[i], p.before)
-		out.Before += before
-		out.Estimate += before + floats.Dot(f.weights[i], p.moved)
+		c.Before += before
+		c.Estimate += before + floats.Dot(f.weights[i], p.moved)
 	}
-	within, err := d.variance(f)
+	covariance := d.covariance()
+	if covariance == nil {
+		c.SE = math.NaN()
+		return nil
+	}
+	x, err := d.direction(f)
+	if err != nil {
+		return err
+	}
+	c.SE = math.Sqrt(math.Max(covariance.of(x, x), 0) + d.covarianceBetween(f, f))
+	return nil
+}
+
+// direction is a functional as a linear function of what the covariance is of: the raw coefficients of all terms, what
+// their splits give to margins, and the intercept.
+type direction struct {
+	coefficients []float64
+	splits       []float64 // nil: none
+	intercept    float64
+}
+
+// direction is that of f.
+func (d *Predictor) direction(f functional) (direction, error) {
+	out := direction{coefficients: make([]float64, len(d.mean)), intercept: f.intercept}
+	if d.split == nil || !d.exchanging(f.terms) {
+		for i, j := range f.terms {
+			copy(out.coefficients[d.first(j):], f.weights[i])
+		}
+		return out, nil
+	}
+	split, err := d.split.get()
 	if err != nil {
 		return out, err
 	}
-	out.SE = math.Sqrt(within + d.variancesBetween(f))
+	of := split.m
+	if d.covariance().splits == nil {
+		of = split.own
+	}
+	var at []int // the pieces' columns among the raw ones
+	for _, p := range d.pieces(f.terms) {
+		lo := d.first(p.term)
+		for c := range d.Terms[p.term].Alpha {
+			at = append(at, lo+c)
+		}
+	}
+	w := mat.NewVecDense(len(at), nil) // columns of margins that are other terms' count 0
+	n := 0
+	for _, own := range f.weights {
+		n += copy(w.RawVector().Data[n:], own)
+	}
+	l, k := d.maps(split, of, f.terms, at)
+	mat.NewVecDense(len(d.mean), out.coefficients).MulVec(l.T(), w)
+	if k != nil {
+		_, columns := k.Dims()
+		out.splits = make([]float64, columns)
+		mat.NewVecDense(columns, out.splits).MulVec(k.T(), w)
+	}
 	return out, nil
 }
 
-// variance is that of f given the network; NaN without a covariance.
-func (d *Predictor) variance(f functional) (float64, error) {
-	c := d.covariance()
-	if c == nil {
-		return math.NaN(), nil
+// of is the covariance of x and y given the network.
+func (c *robustCovariance) of(x, y direction) float64 {
+	a, b := mat.NewVecDense(len(x.coefficients), x.coefficients), mat.NewVecDense(len(y.coefficients), y.coefficients)
+	v := mat.Inner(a, c.cov, b) + x.intercept*y.intercept*c.variance
+	v += x.intercept*floats.Dot(c.intercept, y.coefficients) + y.intercept*floats.Dot(c.intercept, x.coefficients)
+	if c.splits == nil {
+		return v
 	}
-	if len(f.terms) == 0 {
-		return f.intercept * f.intercept * c.variance, nil
+	if x.splits != nil {
+		s := mat.NewVecDense(len(x.splits), x.splits)
+		v += mat.Inner(b, c.splits.with, s) + y.intercept*floats.Dot(c.splits.intercept, x.splits)
+		if y.splits != nil {
+			v += mat.Inner(s, c.splits.own, mat.NewVecDense(len(y.splits), y.splits))
+		}
 	}
-	u, err := d.uncertainty(f.terms...)
-	if err != nil || u.cov == nil {
-		return math.NaN(), err
+	if y.splits != nil {
+		v += mat.Inner(a, c.splits.with, mat.NewVecDense(len(y.splits), y.splits)) + x.intercept*floats.Dot(c.splits.intercept, y.splits)
 	}
-	l := mat.NewVecDense(len(u.mean), nil) // columns of margins that are other terms' count 0
-	at := 0
-	for _, w := range f.weights {
-		copy(l.RawVector().Data[at:], w)
-		at += len(w)
-	}
-	v := mat.Inner(l, u.cov, l) + f.intercept*f.intercept*u.variance
-	v += 2 * f.intercept * mat.Dot(l, mat.NewVecDense(len(u.intercept), u.intercept))
-	return math.Max(v, 0), nil
+	return v
 }
 
-// variancesBetween is the variance of f between networks; 0 for one.
-func (d *Predictor) variancesBetween(f functional) float64 {
+// covarianceBetween is that of f and g between networks; 0 for one.
+func (d *Predictor) covarianceBetween(f, g functional) float64 {
 	if len(d.Members) < 2 {
 		return 0
 	}
+	return stat.Covariance(d.byNetwork(f), d.byNetwork(g), nil)
+}
+
+// byNetwork is what f is after the projection of each network.
+func (d *Predictor) byNetwork(f functional) []float64 {
 	values := make([]float64, len(d.Members))
 	for m := range d.Members {
 		own := d.network(m)
@@ -217,11 +297,5 @@ func (d *Predictor) variancesBetween(f functional) float64 {
 			values[m] += floats.Dot(f.weights[i], p.before) + floats.Dot(f.weights[i], p.moved)
 		}
 	}
-	sd := make([]float64, 1)
-	columns := make([][]float64, len(values))
-	for m, v := range values {
-		columns[m] = []float64{v}
-	}
-	between(sd, columns)
-	return sd[0] * sd[0]
+	return values
 }

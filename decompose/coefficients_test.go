@@ -40,7 +40,7 @@ func TestCoefficients(t *testing.T) {
 	must(t, tab.AddTexts("g", g))
 	for _, bands := range []decompose.Bands{decompose.RobustBands, decompose.ProjectionBands} {
 		r := projected(t, tab, "~ x + g + z", bands)
-		beta, se := regression(design, response, bands == decompose.RobustBands)
+		beta, cov := regression(design, response, bands == decompose.RobustBands)
 		found, err := r.Coefficients(0)
 		must(t, err)
 		want := []decompose.Coefficient{{}, {Term: "x"}, {Term: "g", Level: "b"}, {Term: "g", Level: "c"}, {Term: "z"}}
@@ -52,8 +52,13 @@ func TestCoefficients(t *testing.T) {
 				t.Errorf("coefficient %d is %+v", i, c)
 			}
 			near(t, c.Term+c.Level, c.Estimate, beta[i], 1e-9)
-			near(t, "se of "+c.Term+c.Level, c.SE, se[i], 1e-9)
+			near(t, "se of "+c.Term+c.Level, c.SE, math.Sqrt(cov.At(i, i)), 1e-9)
 		}
+		nearCovariance(t, r, cov, 1e-9)
+	}
+	// Products share columns with their margins; the variances of sums and differences hold their covariances.
+	for _, bands := range []decompose.Bands{decompose.RobustBands, decompose.RowsBands, decompose.ProjectionBands} {
+		nearCovariance(t, projected(t, tab, "~ x + g + z + x:g + x:z", bands), nil, 0)
 	}
 	// A line beside its spline is no coefficient; the product's slope is one, and is not
 	// among what the intercept is taken off.
@@ -68,6 +73,41 @@ func TestCoefficients(t *testing.T) {
 	r = projected(t, tab, "~ x", decompose.NoBands)
 	if found, err := r.Coefficients(0); err != nil || len(found) != 2 || !math.IsNaN(found[1].SE) {
 		t.Errorf("without bands: %+v, %v", found, err)
+	}
+	if cov, err := r.CoefficientCovariance(0); cov != nil || err != nil {
+		t.Errorf("without bands: %v, %v", cov, err)
+	}
+}
+
+// nearCovariance checks that the covariance of r's coefficients is want (nil: anything symmetric and positive semidefinite) and has
+// the squares of their standard errors on its diagonal.
+func nearCovariance(t *testing.T, r *decompose.Result, want *mat.Dense, most float64) {
+	t.Helper()
+	found, err := r.Coefficients(0)
+	must(t, err)
+	cov, err := r.CoefficientCovariance(0)
+	must(t, err)
+	if len(cov) != len(found) {
+		t.Fatalf("%d coefficients, a covariance of %d", len(found), len(cov))
+	}
+	correlations := mat.NewSymDense(len(cov), nil)
+	for i, row := range cov {
+		near(t, "variance of "+found[i].Term+found[i].Level, row[i], found[i].SE*found[i].SE, 1e-12*row[i])
+		for j, v := range row {
+			if want != nil {
+				near(t, "covariance", v, want.At(i, j), most)
+			}
+			if v != cov[j][i] {
+				t.Errorf("covariance of %d and %d is %g and %g", i, j, v, cov[j][i])
+			}
+			if v != 0 { // of the first level of a product it is 0, as the coefficient
+				correlations.SetSym(i, j, v/math.Sqrt(row[i]*cov[j][j]))
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(correlations, false) || e.Values(nil)[0] < -1e-9 {
+		t.Errorf("eigenvalues of the correlations: %g", e.Values(nil))
 	}
 }
 
@@ -84,7 +124,7 @@ func projected(t *testing.T, tab *data.Table, formula string, bands decompose.Ba
 }
 
 // regression gives coefficients and standard errors: HC3, or of equal variances.
-func regression(x, y *mat.Dense, robust bool) (beta, se []float64) {
+func regression(x, y *mat.Dense, robust bool) (beta []float64, _ *mat.Dense) {
 	n, p := x.Dims()
 	var inverse, xy, b, fitted, half, cov mat.Dense
 	inverse.Mul(x.T(), x)
@@ -109,7 +149,7 @@ func regression(x, y *mat.Dense, robust bool) (beta, se []float64) {
 		cov.Scale(rss/float64(n-p), &inverse)
 	}
 	for j := range p {
-		beta, se = append(beta, b.At(j, 0)), append(se, math.Sqrt(cov.At(j, j)))
+		beta = append(beta, b.At(j, 0))
 	}
-	return beta, se
+	return beta, &cov
 }

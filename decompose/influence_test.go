@@ -230,7 +230,7 @@ func TestBandsGivenRows(t *testing.T) {
 	}
 }
 
-// splitSamples has TestSplitCovers measure the table of docs/uncertainty.md, which takes minutes.
+// splitSamples has TestSplitCovers measure a table of benchmarks/coverage/results.md, which takes minutes.
 var splitSamples = flag.Int("split-samples", 0, "samples of each cell of the table of TestSplitCovers, which it logs")
 
 // TestSplitCovers: bands of hierarchical terms are about the population. Over samples the share of bands that hold the

@@ -29,7 +29,7 @@ func main() {
 	log.SetPrefix("initial: ")
 	var (
 		dir   = flag.String("dir", "", "folder of splits and runs")
-		from  = flag.String("data", "../shared/data", "folder of the data sets (docs/initialisation.md names the files)")
+		from  = flag.String("data", "../shared/data", "folder of the data sets (results.md names the files)")
 		write = flag.Bool("write", false, "write the splits")
 		fit   = flag.Bool("train", false, "train ours")
 		show  = flag.Bool("table", false, "print the comparison")

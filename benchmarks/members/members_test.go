@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestPage: the tables of docs/members.md are those of the outcomes beside this test.
+// TestPage: the tables of tables.md are those of the outcomes beside this test.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/members.md")
+	page, err := os.ReadFile("tables.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(page), want.String()) {
-			t.Errorf("docs/members.md does not hold the table of %s:\n%s", file, &want)
+			t.Errorf("tables.md does not hold the table of %s:\n%s", file, &want)
 		}
 	}
 }

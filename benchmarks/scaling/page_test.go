@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// docs/scaling.md has the tables that the program prints of what was measured.
+// tables.md has the tables that the program prints of what was measured.
 func TestPage(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors may round products and sums together")
 	}
-	page, err := os.ReadFile("../../docs/scaling.md")
+	page, err := os.ReadFile("tables.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !ok || strings.TrimSpace(got) != strings.TrimSpace(want.String()) {
-		t.Error("docs/scaling.md has other tables than `go run -C benchmarks ./scaling` prints: put those between its marks")
+		t.Error("tables.md has other tables than `go run -C benchmarks ./scaling` prints: put those between its marks")
 	}
 }
 

@@ -72,15 +72,20 @@ func command() error {
 	if err != nil {
 		return err
 	}
+	details := filepath.Join(*results, "README.md")
 	before, err := os.ReadFile(*page)
 	if err != nil {
 		return err
 	}
-	after, err := tables(string(before), machines, wanted)
+	detailsBefore, err := os.ReadFile(details)
 	if err != nil {
-		return fmt.Errorf("%s: %w", *page, err)
+		return err
 	}
-	return errors.Join(write(*page, after), faults)
+	after, detailsAfter, err := tables(string(before), string(detailsBefore), machines, wanted)
+	if err != nil {
+		return fmt.Errorf("%s, %s: %w", *page, details, err)
+	}
+	return errors.Join(write(*page, after), write(details, detailsAfter), faults)
 }
 
 // measured is the run of a script whose output comes in by standard input.

@@ -7,24 +7,25 @@ import (
 	"strings"
 )
 
-// The parts of the page that are written.
+// The parts of the page, and of the details beside the results, that are written.
 const (
 	resultsMark = "results"
 	unmetMark   = "not met"
 	runsMark    = "runs"
 )
 
-// tables writes the tables of the page: results by target, cases that miss theirs, and runs.
-func tables(page string, machines []measurements, targets []target) (string, error) {
+// tables writes the results by target into the page, and into the details the cases that miss
+// their target, and the runs.
+func tables(page, details string, machines []measurements, targets []target) (string, string, error) {
 	results, unmet, err := judged(machines, targets)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if page, err = between(page, resultsMark, results); err != nil {
-		return "", err
+		return "", "", err
 	}
-	if page, err = between(page, unmetMark, unmet); err != nil {
-		return "", err
+	if details, err = between(details, unmetMark, unmet); err != nil {
+		return "", "", err
 	}
 	runs := head("machine", "script", "run (UTC)", "commit", "versions")
 	for _, m := range machines {
@@ -32,7 +33,8 @@ func tables(page string, machines []measurements, targets []target) (string, err
 			runs += line(m.name, r.script, r.date, r.commit, r.versions)
 		}
 	}
-	return between(page, runsMark, runs)
+	details, err = between(details, runsMark, runs)
+	return page, details, err
 }
 
 // judged is the table of targets, with the ratios of the cases of each on each machine, and

@@ -27,21 +27,24 @@ type Source interface {
 
 // Options say how to read files. nil means the zero value.
 type Options struct {
-	Delimiter rune          // of CSV; 0: ','
-	BatchRows int           // 0: 4096
-	Factors   []string      // numeric columns to hold as categories too
-	Texts     []string      // columns of CSV, Parquet and Arrow to hold as text, to the letter, if they are there
-	NA        data.NAPolicy // for missing cells
-	NAValues  []string      // of CSV: further cells that are missing
-	Decimal   rune          // of CSV: the decimal mark; 0: '.'
-	Encoding  string        // of CSV: "utf-8", "windows-1252"; "": "utf-8"
-	Sheet     string        // of Excel: the sheet's name; "": the first
-	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
-	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
-	Workers   int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
-	Reuse     bool          // of Arrow: as arrow.Options has it
-	Store     data.Store    // opens the files; nil: the disk
-	FirstRow  int64         // the number that Batch.Row gives to the first row
+	Delimiter rune     // of CSV; 0: ','
+	BatchRows int      // 0: 4096
+	Factors   []string // numeric columns to hold as categories too
+	Texts     []string // columns of CSV, Parquet and Arrow to hold as text, to the letter, if they are there
+	// Levels are the levels of columns of text by name, in their order: those of a factor are in it, the first the reference.
+	// It counts in place of an order that files declare; a cell that is none of them is an error. The columns are Texts, too.
+	Levels   map[string][]string
+	NA       data.NAPolicy // for missing cells
+	NAValues []string      // of CSV: further cells that are missing
+	Decimal  rune          // of CSV: the decimal mark; 0: '.'
+	Encoding string        // of CSV: "utf-8", "windows-1252"; "": "utf-8"
+	Sheet    string        // of Excel: the sheet's name; "": the first
+	Stdin    io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
+	Memory   int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
+	Workers  int           // goroutines that decode the columns of Parquet and Arrow, and parse the text of CSV; 0: 1
+	Reuse    bool          // of Arrow: as arrow.Options has it
+	Store    data.Store    // opens the files; nil: the disk
+	FirstRow int64         // the number that Batch.Row gives to the first row
 }
 
 // Format is what a file is.
@@ -71,14 +74,16 @@ func Open(paths []string, o *Options) (Source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("data: no data files")
 	}
+	own := *o
+	own.Texts = o.texts()
 	if len(paths) == 1 && paths[0] == "-" && o.Stdin != nil {
-		return openStream(o)
+		return o.ordered(openStream(&own))
 	}
 	format, err := formatOf(paths, o.Store)
 	if err != nil {
 		return nil, err
 	}
-	return open(format, paths, o)
+	return o.ordered(open(format, paths, &own))
 }
 
 // formatOf is the format of all files.

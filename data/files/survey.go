@@ -86,10 +86,12 @@ func Look(ctx context.Context, paths []string, o *Options, pieceRows int64) (*Su
 		return nil, fmt.Errorf("data: %q is %s, of which no range of rows can be read without those before: write it as Parquet first", paths[0], format)
 	}
 	s := &Survey{Format: SurveyFormat, Kind: strings.ToLower(format.String())}
+	own := *o
+	own.Texts = o.texts()
 	if format == CSV {
-		err = s.lookCSV(ctx, paths, o, pieceRows)
+		err = s.lookCSV(ctx, paths, &own, pieceRows)
 	} else {
-		err = s.lookTyped(format, paths, o)
+		err = s.lookTyped(format, paths, &own)
 	}
 	if err != nil {
 		return nil, err
@@ -303,7 +305,7 @@ func (s *Survey) Open(ctx context.Context, first, next int64, o *Options) (Sourc
 		return nil, fmt.Errorf("data: rows %d to %d were asked for, of %d", first, next, s.Rows)
 	}
 	if s.Kind != "csv" {
-		return s.openTyped(first, next, o)
+		return o.ordered(s.openTyped(first, next, o))
 	}
 	files := make([]data.CSVFile, len(s.Files))
 	for i := range s.Files {
@@ -315,7 +317,7 @@ func (s *Survey) Open(ctx context.Context, first, next int64, o *Options) (Sourc
 	if s.Decimal != "" {
 		read.Decimal = ','
 	}
-	return source(data.OpenCSVRange(ctx, files, s.Schema(), first, next, read))
+	return o.ordered(source(data.OpenCSVRange(ctx, files, s.Schema(), first, next, read)))
 }
 
 // openTyped opens only those files that hold the rows.

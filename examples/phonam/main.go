@@ -3,7 +3,7 @@
 //
 //	go run ./examples/phonam [MODEL.onnx INPUT=COLUMN,... ROWS.csv[.gz]]
 //
-// Without arguments it trains one on rows that it draws. docs/phonam.md walks through
+// Without arguments it trains one on rows that it draws. README.md walks through
 // it on a network of COVID-19 in counties, which train.py in this directory makes.
 package main
 

@@ -3,7 +3,7 @@
 regression splines in place of thin plate ones (cr). measure.sh runs it.
 
     python3 measure.py PHO DATA WORK     networks and decompositions; a line of WORK/runs.csv each
-    python3 measure.py --table WORK      the tables of docs/phonam.md
+    python3 measure.py --table WORK      the tables of measured.md
 
 A network has one tower for each feature and a deep part of all features that could do
 the same. Networks of PyTorch (ReLU) and of `pho train` are trained on at most 4,000 rows with

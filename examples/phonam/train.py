@@ -1,4 +1,4 @@
-"""Trains the neural additive model with a deep part that docs/phonam.md analyses.
+"""Trains the neural additive model with a deep part that README.md analyses.
 
     /usr/bin/python3 examples/phonam/train.py covid_us_county.csv.gz nam.onnx
 

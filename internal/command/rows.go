@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"runtime"
 	"slices"
@@ -26,6 +27,7 @@ type dataFlags struct {
 	marks     []string // cells that are missing
 	factors   []string
 	texts     []string
+	levels    []string // COLUMN=levels in their order
 	na        string
 	unseen    string
 	tensors   bool     // there are arrays that may be all the data
@@ -53,6 +55,7 @@ func (d *dataFlags) addFiles(f *pflag.FlagSet) {
 func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 	f.StringSliceVar(&d.factors, "factor", nil, "numeric `COLUMNS` that are categories (comma separated, repeatable)")
 	f.StringSliceVar(&d.texts, "text", nil, "`COLUMNS` that are read as text, to the letter, though their cells may be numbers: 01 is not 1 there (comma separated, repeatable)")
+	f.StringArrayVar(&d.levels, "levels", nil, "the levels of a column of text in their order, as `COLUMN=low,mid,high`: the first is the reference (those with commas in double quotes; repeatable)")
 }
 
 // unseenUsage is what --unseen does.
@@ -103,6 +106,10 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	if s.files != nil {
 		d.store, o.Store = s.files, s.files
 	}
+	var err error
+	if o.Levels, err = levelOrders(d.levels); err != nil {
+		return nil, err
+	}
 	switch delimiter := []rune(d.delimiter); {
 	case d.delimiter == "": // a comma, unless the files look otherwise
 	case d.delimiter == "tab" || d.delimiter == `\t`:
@@ -144,6 +151,28 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 		return nil, usagef("--data is missing: name a file, or - for standard input")
 	}
 	return o, nil
+}
+
+// levelOrders reads --levels: COLUMN=low,mid,"a level, with a comma".
+func levelOrders(flags []string) (map[string][]string, error) {
+	orders := map[string][]string{}
+	for _, flag := range flags {
+		name, list, _ := strings.Cut(flag, "=")
+		levels, err := csv.NewReader(strings.NewReader(list)).Read()
+		if name == "" || err != nil {
+			return nil, usagef("--levels %q: want COLUMN=level,level, and levels with commas in double quotes", flag)
+		}
+		if orders[name] != nil {
+			return nil, usagef("--levels: column %q has two orders", name)
+		}
+		for i, level := range levels {
+			if slices.Contains(levels[:i], level) {
+				return nil, usagef("--levels %q: level %q is there twice", flag, level)
+			}
+		}
+		orders[name] = levels
+	}
+	return orders, nil
 }
 
 // rowCount is the value of a flag that takes a number of rows, at least 1.

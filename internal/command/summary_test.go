@@ -171,14 +171,27 @@ func TestSummaryJSON(t *testing.T) {
 	}
 	p := doc.Predictors[0]
 	var names []string
-	for _, c := range p.Coefficients {
+	for i, c := range p.Coefficients {
 		names = append(names, c.Name)
+		if v := p.Covariance[i][i]; c.SE == nil || math.Abs(v/(*c.SE**c.SE)-1) > 1e-9 {
+			t.Errorf("%s: %+v, variance %g", c.Name, c, v)
+		}
 		if c.SE == nil || !(*c.Lower < c.Estimate && c.Estimate < *c.Upper) {
 			t.Errorf("%s: %+v", c.Name, c)
 		}
 	}
 	if want := []string{"(Intercept)", "x1", "factor(g)b", "factor(g)c"}; !slices.Equal(names, want) {
 		t.Errorf("coefficients %q, want %q: x0 is in a sum", names, want)
+	}
+	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + s(x0, k=8) + x1 + factor(g)", "--family", "poisson", "--bands", "none", "--out", temp+"/none")
+	var none summaryJSON
+	if err := json.Unmarshal([]byte(done(t, "summary", temp+"/none", "--json").out), &none); err != nil || none.Predictors[0].Covariance != nil {
+		t.Fatalf("without bands: %+v, %v", none, err)
+	}
+	for i, c := range none.Predictors[0].Coefficients { // the same, the intercept by the terms' means
+		if with := p.Coefficients[i]; c.Name != with.Name || math.Abs(c.Estimate-with.Estimate) > 1e-9 || c.SE != nil {
+			t.Errorf("without bands %+v, with them %+v", c, with)
+		}
 	}
 	sum := p.Terms[0]
 	if !slices.Equal(sum.Terms, []string{"x0", "s(x0)"}) || sum.Verdict != "sum" || len(p.Terms) != 3 {

@@ -30,6 +30,8 @@ type summaryJSON struct {
 type summaryPredictorJSON struct {
 	Name         string                   `json:"name"`
 	Coefficients []summaryCoefficientJSON `json:"coefficients"`
+	Covariance   [][]float64              `json:"covariance,omitempty"` // of the coefficients, in their order
+	DF           *float64                 `json:"df,omitempty"`         // of the t distribution of their intervals; absent: it is the normal one
 	Terms        []summaryTermJSON        `json:"terms"`
 	Before       importance.EV            `json:"before"`
 	After        importance.EV            `json:"after"`
@@ -88,6 +90,12 @@ func writeSummaryJSON(w io.Writer, r *decompose.Result) error {
 				Name: coefficientName(c, false), Term: c.Term, Level: c.Level, Column: c.Column, Estimate: c.Estimate, SE: finite(c.SE),
 				Lower: finite(c.Estimate - q*c.SE), Upper: finite(c.Estimate + q*c.SE), Before: finite(c.Before),
 			})
+		}
+		if out.Covariance, err = r.CoefficientCovariance(k); err != nil {
+			return err
+		}
+		if df := r.BandDF(); df > 0 {
+			out.DF = &df
 		}
 		for _, t := range termLines(p) {
 			out.Terms = append(out.Terms, summaryTermJSON{t.names, t.edf, t.refDF, finite(t.share), finite(t.before), finite(t.after), t.verdict})

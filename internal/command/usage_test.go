@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are accumulate, apply, compare, decompose, demo, explain, inspect, merge, monitor, plan, report, serve, solve, summary, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--bands, --batch-size, --checkpoint, --classes, --clip, --cluster, --constant, --contributions, --data, --decimal, --deep, --delimiter, --df, --encoding, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --na-values, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --sheet, --smoothing, --sp, --terms, --text, --weights, --workers, --zeta-cache"
+		flagList = "--bands, --batch-size, --checkpoint, --classes, --clip, --cluster, --constant, --contributions, --data, --decimal, --deep, --delimiter, --df, --encoding, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --levels, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --na-values, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --sheet, --smoothing, --sp, --terms, --text, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -51,6 +51,9 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv, parquet or none`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
+		{args: decomp + "--levels g", want: `--levels "g": want COLUMN=level,level, and levels with commas in double quotes`},
+		{args: decomp + "--levels g=a,a", want: `--levels "g=a,a": level "a" is there twice`},
+		{args: decomp + "--levels g=a,b --levels g=b,a", want: `--levels: column "g" has two orders`},
 		{args: decomp + "--na skip", want: `--na "skip": it is error, drop or keep`},
 		{args: decomp + "--batch-size 0", want: `--batch-size "0": it is a number of rows, at least 1`},
 		{args: decomp + "--batch-size -1", want: `--batch-size "-1": it is a number of rows, at least 1`},

@@ -306,11 +306,11 @@ func TestFullNeedsCommit(t *testing.T) {
 	}
 }
 
-var updateDocs = flag.Bool("update-docs", false, "write the results into docs/paper.md")
+var updateDocs = flag.Bool("update-docs", false, "write the results into README.md of examples/paper")
 
-// TestPage: docs/paper.md shows what the results' files hold.
+// TestPage: README.md of examples/paper shows what the results' files hold.
 func TestPage(t *testing.T) {
-	const path = "../../../docs/paper.md"
+	const path = "../README.md"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +323,7 @@ func TestPage(t *testing.T) {
 		return
 	}
 	if !*updateDocs {
-		t.Fatal("docs/paper.md has other figures than examples/paper/results: go test -C examples/paper ./benchmark -run Page -update-docs")
+		t.Fatal("examples/paper/README.md has other figures than examples/paper/results: go test -C examples/paper ./benchmark -run Page -update-docs")
 	}
 	if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// onPage are the results that docs/paper.md shows, each between two lines of its own.
-var onPage = []string{"benchmark_published.md", "benchmark_ours.md", "benchmark_interpretable.md", "benchmark.json"}
+// onPage are the results that README.md of examples/paper shows, each between two lines of its own.
+var onPage = []string{"benchmark_ours.md", "benchmark.json"}
 
 // page puts the results into the text of the page; of benchmark.json, a sentence on
 // how they came about.

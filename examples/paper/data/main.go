@@ -6,7 +6,7 @@
 //
 // DIR/NAME.csv holds named columns, DIR/paper_folds/NAME.csv the columns as the
 // authors have them with the test fold of each row, which is drawn again. What the
-// COVID-19 and flights programs read is not at UCI: docs/paper.md says where it is.
+// COVID-19 and flights programs read is not at UCI: README.md of examples/paper says where it is.
 package main
 
 import (

@@ -1,0 +1,2 @@
+#' @importFrom stats coef confint family fitted formula nobs predict residuals vcov
+NULL

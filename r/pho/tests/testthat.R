@@ -1,0 +1,4 @@
+library(testthat)
+library(pho)
+
+test_check("pho")
