@@ -22,6 +22,7 @@ const Format = "pho.decomposition/1"
 type Result struct {
 	Format      string          `json:"format"`
 	CreatedBy   string          `json:"created_by,omitempty"`
+	Title       string          `json:"title,omitempty"` // of the report: the caller's business
 	Model       json.RawMessage `json:"model,omitempty"` // how to find the network again: the caller's business
 	Rows        int64           `json:"rows"`            // rows with positive weight
 	Method      Method          `json:"method"`

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -98,31 +97,6 @@ func (c *candidate) doubt() string {
 		return "A part of a sum: " + clip(t.Why, 300) + "."
 	}
 	return "Not identified: only its sum with " + list(t.AliasedWith, 4) + " is. No band."
-}
-
-// details are the numbers under the title: sd, degrees of freedom, what is held.
-func (c *candidate) details() string {
-	about := ""
-	if c.estimated {
-		about = "about "
-	}
-	s := fmt.Sprintf("sd %s%s → %s", about, num(c.before), num(c.after))
-	if !c.effect.hasBefore() {
-		s = "sd " + about + num(c.after)
-	}
-	var edf float64
-	columns := 0
-	for _, t := range c.terms {
-		edf += t.EDF
-		columns += t.Columns
-	}
-	if columns > 1 {
-		s += ", edf " + num(edf)
-	}
-	if c.effect.Held != "" {
-		s += ", at " + clip(c.effect.Held, 40)
-	}
-	return s
 }
 
 // sd is the standard deviation of a curve over the rows, as far as the histogram

@@ -26,7 +26,7 @@ func newChoice(r *decompose.Result, effects []Effect) *choice {
 			if !slices.Contains(set.Predictors, d.Name) {
 				continue
 			}
-			for _, own := range newDrawing(r, d).candidates(d, effects) {
+			for _, own := range newDrawing(r, k, nil).candidates(d, effects) {
 				name := own.effect.Term
 				if _, known := size[name]; !known {
 					names = append(names, name)

@@ -50,6 +50,7 @@ type comparison struct {
 
 type comparedPredictor struct {
 	ID, Name, Mean, Variance string
+	Lead                     []string
 	Terms                    []comparedTerm
 	Notes                    []string // on single terms
 	Figures                  []figure
@@ -82,6 +83,7 @@ func newComparison(c *compare.Comparison, features []decompose.Feature) *compari
 func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Feature) comparedPredictor {
 	p := &c.Predictors[i]
 	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
+	out.Lead = comparedWords(p)
 	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
 	if p.Mean.Known > 0 {
 		out.Mean += fmt.Sprintf(" Of it, %s because the rows are other ones (A's functions; %d of its terms), %s because functions or the intercept are.",
@@ -95,7 +97,7 @@ func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Fea
 		out.Variance += fmt.Sprintf(" The structured part has a variance of %s in A and %s in B: a change of %s because the rows are other ones, and of %s because functions are.",
 			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
 	}
-	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true, eta: p.Name}
+	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true}
 	for _, f := range c.Features {
 		draw.feature[f.Name] = f
 	}
@@ -121,6 +123,38 @@ func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Fea
 		}
 	}
 	return out
+}
+
+// comparedWords say first how predictions differ, and which curves do beyond uncertainty.
+func comparedWords(p *compare.Predictor) []string {
+	out := []string{fmt.Sprintf("On average B's %s is %s than A's.", clip(p.Name, 40), higher(p.Mean.Change.Change))}
+	var moved []string
+	tested := 0
+	for _, t := range slices.Concat(p.Terms, p.Sums) {
+		s := t.Curve
+		if s == nil || s.Beyond == nil {
+			continue
+		}
+		if tested++; *s.Beyond {
+			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", clip(t.Name, 40), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
+		}
+	}
+	switch {
+	case tested == 0:
+	case len(moved) == 0:
+		out = append(out, fmt.Sprintf("None of %d curves differs by more than its uncertainty.", tested))
+	default:
+		out = append(out, fmt.Sprintf("%d of %d curves differ by more than their uncertainty: %s.", len(moved), tested, listed(moved, 6)))
+	}
+	return out
+}
+
+// listed joins at most n texts.
+func listed(texts []string, n int) string {
+	if len(texts) > n {
+		return strings.Join(texts[:n], ", ") + fmt.Sprintf(" and %d more", len(texts)-n)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func newComparedTerm(t *compare.Term) comparedTerm {

@@ -13,6 +13,7 @@ type curve struct {
 	XTicks, YTicks                 []tick
 	XName, XScale                  string
 	X0, X1, Y0, Y1                 string // ranges of the axes
+	Steps                          bool   // of whole numbers
 	caption                        []string
 }
 
@@ -21,26 +22,21 @@ func (d *drawing) curve(e *Effect) *curve {
 	quantiles := d.quantiles(e.X.Feature, e)
 	x := newFrame(e.X, quantiles, left, right)
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Title(), 50), XScale: x.warp.String(), caption: slices.Concat(x.caption, why)}
+	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Title(), 50), XScale: x.warp.String(), Steps: e.X.whole, caption: slices.Concat(x.caption, why)}
 	c.X0, c.X1, c.Y0, c.Y1 = exact(x.lo), exact(x.hi), exact(s.lo), exact(s.hi)
-	if s.lo < 0 && s.hi > 0 {
-		c.Zero = px(y.at(0))
+	if s.lo < d.outcome.base && s.hi > d.outcome.base {
+		c.Zero = px(y.at(d.outcome.base))
 	}
-	p := plot{e, x, y}
-	c.After = p.trace(e.After)
+	p, v := plot{e, x, y}, d.shown(e)
+	c.After = p.trace(v.after)
 	if d.both || e.hasBefore() {
-		c.Before = p.trace(e.Before)
+		c.Before = p.trace(v.before)
 	}
-	c.Band = p.band(e.half)
-	if e.Sim != nil {
-		c.Sim = p.band(func(i int) float64 { return e.Sim[i] })
+	c.Band, c.Sim = p.band(v.low, v.high), p.band(v.simLow, v.simHigh)
+	for _, f := range v.networks {
+		c.Networks += p.trace(f)
 	}
-	if e.Networks != nil {
-		for _, f := range e.Networks.After {
-			c.Networks += p.trace(f)
-		}
-	}
-	if words := p.leaves(); words != "" {
+	if words := p.leaves(v.after); words != "" {
 		c.caption = append(c.caption, words)
 	}
 	c.Data = d.histogram(e, x, quantiles)
@@ -61,9 +57,13 @@ type plot struct {
 // beyond is how far outside of its area a curve is followed: it is cut there.
 const beyond = 60
 
-// at is the place of value v at point i.
-func (p plot) at(i int, v float64) point {
-	return point{p.x.at(p.e.X.Values[i]), math.Min(math.Max(p.y.at(v), top-beyond), bottom+beyond)}
+// at are the places of value v at point i: one or, of whole numbers, the ends of its step.
+func (p plot) at(i int, v float64) []point {
+	x, y := p.e.X.Values[i], math.Min(math.Max(p.y.at(v), top-beyond), bottom+beyond)
+	if p.e.X.whole {
+		return []point{{p.x.at(x - 0.5), y}, {p.x.at(x + 0.5), y}}
+	}
+	return []point{{p.x.at(x), y}}
 }
 
 // drawn are the points from a to b, within the frame and one beyond each end.
@@ -83,27 +83,30 @@ func (p plot) trace(v []float64) string {
 	var line []point
 	a, b := p.drawn()
 	for i := a; i <= b; i++ {
-		line = append(line, p.at(i, v[i]))
+		line = append(line, p.at(i, v[i])...)
 	}
 	var out path
 	out.trace(line)
 	return out.String()
 }
 
-// band is the area between the limits of a 95 % band of these half widths: one piece for
-// each run of points that have a standard error.
-func (p plot) band(half func(i int) float64) string {
+// band is the area between the limits of a 95 % band: one piece for each run of points that
+// have them; "" without limits.
+func (p plot) band(low, high []float64) string {
+	if low == nil {
+		return ""
+	}
 	var out path
 	from, to := p.drawn()
 	for i := from; i <= to; {
-		if notFinite(p.e.SE[i]) {
+		if notFinite(low[i]) {
 			i++
 			continue
 		}
 		var upper, lower []point
-		for ; i <= to && !notFinite(p.e.SE[i]); i++ {
-			upper = append(upper, p.at(i, p.e.After[i]+half(i)))
-			lower = append(lower, p.at(i, p.e.After[i]-half(i)))
+		for ; i <= to && !notFinite(low[i]); i++ {
+			upper = append(upper, p.at(i, high[i])...)
+			lower = append(lower, p.at(i, low[i])...)
 		}
 		slices.Reverse(lower)
 		out.trace(upper)
@@ -115,10 +118,10 @@ func (p plot) band(half func(i int) float64) string {
 	return out.String()
 }
 
-// leaves says how far the curve runs where the picture does not follow it.
-func (p plot) leaves() string {
+// leaves says how far the curve v runs where the picture does not follow it.
+func (p plot) leaves(v []float64) string {
 	s := emptySpan()
-	for _, v := range p.e.After {
+	for _, v := range v {
 		s.add(v)
 	}
 	if s.empty() || s.lo >= p.y.lo && s.hi <= p.y.hi {
@@ -131,7 +134,7 @@ func (p plot) leaves() string {
 func (d *drawing) histogram(e *Effect, x *frame, quantiles []float64) string {
 	f := d.feature[e.X.Feature]
 	switch {
-	case len(f.Counts) > 0 && x.lo == f.Min && x.hi == f.Max && x.warp.name == "":
+	case len(f.Counts) > 0 && (x.lo == f.Min && x.hi == f.Max || e.X.whole) && x.warp.name == "":
 		if counts, first := wholeCounts(f.Counts, f.Min, f.Max); x.integers && counts != nil {
 			return bars(counts, func(i int) (float64, float64) { return x.at(first + float64(i) - 0.4), x.at(first + float64(i) + 0.4) })
 		}

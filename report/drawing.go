@@ -10,17 +10,28 @@ import (
 
 // drawing is what the pictures of one predictor have in common.
 type drawing struct {
-	common  span    // range of all effects, on the link scale
-	most    float64 // effects that are larger do not decide it; 0: no such bound
+	outcome outcome
+	of      *decompose.Predictor // nil: of two decompositions
+	classes []class              // that a softmax takes together; nil: none
+	known   map[*Effect]*shown
+	common  span // range of all effects
+	most    span // effects that leave it do not decide it; of no size: no such bound
 	feature map[string]decompose.Feature
 	support func(term string) *decompose.Support
 	both    bool // of two decompositions: what is 0 in the first is drawn, too
-	eta     string
 }
 
-// newDrawing prepares the pictures of one predictor.
-func newDrawing(r *decompose.Result, d *decompose.Predictor) *drawing {
-	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: d.Name}
+// newDrawing prepares the pictures of predictor k, effects being those of all.
+func newDrawing(r *decompose.Result, k int, effects []Effect) *drawing {
+	d := &r.Predictors[k]
+	draw := &drawing{outcome: outcomeOf(r, k), of: d, known: map[*Effect]*shown{}, common: emptySpan(), feature: map[string]decompose.Feature{}}
+	if draw.classes = classesOf(r, draw.outcome.of, effects); draw.classes != nil {
+		etas := make([]float64, len(draw.classes))
+		for l, c := range draw.classes {
+			etas[l] = c.of.Intercept
+		}
+		draw.outcome.base = softmax(etas, slices.Index(draw.outcome.of.With, k), draw.outcome.of.Reference)
+	}
 	draw.support = func(term string) *decompose.Support {
 		for j := range d.Terms {
 			if d.Terms[j].Name == term {
@@ -112,24 +123,24 @@ func (d *drawing) effectSpan(e *Effect) span {
 		lo, _, hi := central(q)
 		in = func(x float64) bool { return x >= lo && x <= hi }
 	}
-	rows, all := emptySpan(), emptySpan()
-	rows.add(0)
+	rows, all, v := emptySpan(), emptySpan(), d.shown(e)
+	rows.add(d.outcome.base)
 	known := slices.DeleteFunc(slices.Clone(e.SE), notFinite)
 	slices.Sort(known)
-	for i := range e.After {
-		if math.IsNaN(e.After[i]) {
+	for i := range v.after {
+		if math.IsNaN(v.after[i]) {
 			continue
 		}
-		all.add(e.After[i])
-		all.add(e.Before[i])
+		all.add(v.after[i])
+		all.add(v.before[i])
 		if e.X.Levels == nil && e.X2 == nil && !in(e.X.Values[i]) {
 			continue
 		}
-		rows.add(e.After[i])
-		rows.add(e.Before[i])
-		if len(known) > 0 && e.SE[i] <= known[len(known)*3/4] {
-			rows.add(e.After[i] - e.half(i))
-			rows.add(e.After[i] + e.half(i))
+		rows.add(v.after[i])
+		rows.add(v.before[i])
+		if len(known) > 0 && v.low != nil && e.SE[i] <= known[len(known)*3/4] {
+			rows.add(v.low[i])
+			rows.add(v.high[i])
 		}
 	}
 	room := rows.padded(0.75)
@@ -144,18 +155,31 @@ func (d *drawing) join(c *candidate) {
 	if c.effect.Note != "" || c.effect.X2 != nil || !c.identified() {
 		return
 	}
-	if s := d.effectSpan(c.effect); d.most == 0 || s.size() <= d.most {
+	if s := d.effectSpan(c.effect); !(d.most.size() > 0) || d.most.lo <= s.lo && s.hi <= d.most.hi {
 		d.common.join(s)
 	}
+}
+
+// at is the outcome at an effect of v; of several classes, which move together, NaN.
+func (d *drawing) at(v float64) float64 {
+	if d.outcome.told == differences {
+		return v
+	}
+	return d.outcome.at(d.of.Intercept, v)
 }
 
 // bound sets most from the candidates: twelve standard deviations over the rows, of the
 // effect of the largest.
 func (d *drawing) bound(candidates []*candidate) {
+	largest := 0.0
 	for _, c := range candidates {
 		if c.identified() {
-			d.most = math.Max(d.most, 12*c.after)
+			largest = math.Max(largest, c.after)
 		}
+	}
+	d.most = emptySpan()
+	for _, v := range []float64{-12 * largest, 12 * largest} {
+		d.most.add(d.at(v))
 	}
 }
 

@@ -36,17 +36,19 @@ func WriteDrift(w io.Writer, r *drift.Report) error {
 
 // driftPage is what the template shows; numbers are texts already.
 type driftPage struct {
-	Reference, Counted, Lead, NotDrawn string
-	Facts                              []fact
-	Notes                              []string
-	Predictors                         []driftPredictor
-	Features                           []driftFeature
-	Compared                           string // the period that Features are of
+	Reference, Counted, NotDrawn string
+	Lead                         []string
+	Facts                        []fact
+	Notes                        []string
+	Predictors                   []driftPredictor
+	Features                     []driftFeature
+	Compared                     string // the period that Features are of
 }
 
 type driftPredictor struct {
 	ID, Name string
 	Figures  []driftFigure
+	Quiet    []driftFigure // of parts that did not drift
 	NotDrawn string
 	Fit      bool          // the response is known
 	Parts    []driftPart   // of two periods, what changed by part
@@ -104,7 +106,7 @@ func newDriftPage(r *drift.Report) *driftPage {
 	for _, p := range r.Periods {
 		rows += p.Rows
 	}
-	out.Lead = driftLead(r, drifted)
+	out.Lead = append(driftNews(r), driftLead(r, drifted))
 	out.Facts = []fact{{Name: "reference", Value: out.Reference}, {Name: "periods", Value: fmt.Sprint(len(r.Periods))}, {Name: "rows", Value: fmt.Sprint(rows)}}
 	drawn := r.Periods
 	if len(drawn) > maxPeriods {
@@ -120,17 +122,61 @@ func newDriftPage(r *drift.Report) *driftPage {
 	return out
 }
 
+// driftNews are sentences about the last period: what is new of predictions, through which parts, and
+// whether they still fit.
+func driftNews(r *drift.Report) (out []string) {
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	c := r.Changes[len(r.Changes)-1]
+	period, reference := clip(c.Period, 60), clip(r.Reference, 60)
+	if !c.Drift() {
+		return []string{fmt.Sprintf("No news of %s: nothing differs from %s by more than chance.", period, reference)}
+	}
+	for k := range c.Predictors {
+		p := &c.Predictors[k]
+		what := "predictions are"
+		if len(c.Predictors) > 1 {
+			what = clip(p.Name, 40) + " is"
+		}
+		through := driftThrough(p)
+		switch {
+		case p.Mean.Drift && through != none:
+			out = append(out, fmt.Sprintf("In %s %s on average %s than in %s, through %s.", period, what, higher(*p.Mean.Change), reference, through))
+		case p.Mean.Drift:
+			out = append(out, fmt.Sprintf("In %s %s on average %s than in %s, through no part alone.", period, what, higher(*p.Mean.Change), reference))
+		case through != none:
+			out = append(out, fmt.Sprintf("In %s %s on average as in %s, but parts moved: %s.", period, what, reference, through))
+		case p.Variance.Drift:
+			out = append(out, fmt.Sprintf("In %s %s on average as in %s, but their variance changed by %s.", period, what, reference, signed(p.Variance.Change)))
+		}
+	}
+	switch f := c.Fit; {
+	case f == nil:
+	case f.Error.Drift:
+		out = append(out, fmt.Sprintf("The model fits otherwise than before: the response less its prediction is on average %s.", higher(*f.Error.Change)))
+	case f.Loss.Drift:
+		out = append(out, fmt.Sprintf("The model fits otherwise than before: the deviance of a row changed by %s.", signed(f.Loss.Change)))
+	default:
+		out = append(out, "How well it fits has not changed by more than chance.")
+	}
+	return out
+}
+
+// higher writes a change.
+func higher(v float64) string {
+	if v < 0 {
+		return num(-v) + " lower"
+	}
+	return num(v) + " higher"
+}
+
 func driftLead(r *drift.Report, drifted int) string {
 	reference := clip(r.Reference, 60)
-	switch {
-	case len(r.Changes) == 0:
+	if len(r.Changes) == 0 {
 		return "There is nothing to compare " + reference + " with yet."
-	case len(r.Changes) > 1:
-		return fmt.Sprintf("%d of %d periods differ from %s by more than chance.", drifted, len(r.Changes), reference)
-	case drifted == 1:
-		return fmt.Sprintf("%s differs from %s by more than chance.", clip(r.Changes[0].Period, 60), reference)
 	}
-	return fmt.Sprintf("%s does not differ from %s by more than chance.", clip(r.Changes[0].Period, 60), reference)
+	return fmt.Sprintf("%d of %d periods differ from %s by more than chance.", drifted, len(r.Changes), reference)
 }
 
 func (d *driftPage) features(c *drift.Change) {
@@ -142,7 +188,7 @@ func (d *driftPage) features(c *drift.Change) {
 
 func newDriftPredictor(r *drift.Report, k int, drawn []*drift.Period) driftPredictor {
 	out := driftPredictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(r.Of.Predictors[k].Name, 60)}
-	out.Figures, out.NotDrawn = driftFigures(r, k, drawn)
+	out.Figures, out.Quiet, out.NotDrawn = driftFigures(r, k, drawn)
 	of := changesOf(r)
 	if len(r.Changes) == 1 {
 		out.Parts = driftParts(&r.Changes[0].Predictors[k])

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,6 +55,7 @@ func fitSeries() driftSeries {
 // driftFigure is a series as the template draws it.
 type driftFigure struct {
 	Title, Label, Details string
+	news                  int // periods in which it drifted, mean and variance
 	Above, Below          string
 	Band, Upper, Lower    string // paths
 	UpperAt, LowerAt      string // heights of the reference; "": none
@@ -81,9 +83,9 @@ const (
 	driftXLabels, xLetters = 5, 10
 )
 
-// driftFigures are those of the predictor itself, of the response, and of the predictor's parts, which are on
-// common scales.
-func driftFigures(r *drift.Report, k int, drawn []*drift.Period) (out []driftFigure, notDrawn string) {
+// driftFigures are those of the predictor itself, of the response, and of the predictor's parts: those that
+// drifted, the most often first, and the quiet others. Parts have common scales, unless they were flat on them.
+func driftFigures(r *drift.Report, k int, drawn []*drift.Period) (out, quiet []driftFigure, notDrawn string) {
 	parts := len(r.Of.Predictors[k].Terms) + 1
 	whole := partSeries(r, k, parts)
 	out = append(out, whole.draw(r, drawn, whole.spans(r, drawn)))
@@ -105,11 +107,35 @@ func driftFigures(r *drift.Report, k int, drawn []*drift.Period) (out []driftFig
 			series = append(series, s)
 		}
 	}
+	var parted []driftFigure
 	for _, s := range series {
-		out = append(out, s.draw(r, drawn, all))
+		spans, own, enlarged := all, s.spans(r, drawn), ""
+		if own[0].size() < flatPart*all[0].size() {
+			spans[0], enlarged = own[0], "; the scale above is its own"
+		}
+		if own[1].size() < flatPart*all[1].size() {
+			spans[1], enlarged = own[1], cmp.Or(enlarged, "; the scale below is its own")
+		}
+		if spans == own {
+			enlarged = "; the scales are its own"
+		}
+		f := s.draw(r, drawn, spans)
+		f.Details += enlarged
+		parted = append(parted, f)
 	}
-	return out, notDrawn
+	slices.SortStableFunc(parted, func(a, b driftFigure) int { return cmp.Compare(b.news, a.news) })
+	for _, f := range parted {
+		if f.news > 0 {
+			out = append(out, f)
+		} else {
+			quiet = append(quiet, f)
+		}
+	}
+	return out, quiet, notDrawn
 }
+
+// flatPart is how much of the common scale a part has to take to be drawn on it.
+const flatPart = 0.25
 
 // spans are the ranges of both panels.
 func (s *driftSeries) spans(r *drift.Report, drawn []*drift.Period) [2]span {
@@ -171,6 +197,7 @@ func (s *driftSeries) dots(f *driftFigure, r *drift.Report, drawn []*drift.Perio
 			*to = append(*to, driftDot{px(cx), px(cy), "M" + px(cx) + " " + px(cy-4.5) + "l4.5 4.5-4.5 4.5-4.5-4.5z", clip(p.Name, 40) + ": " + num(v), drifted[n]})
 		}
 	}
+	f.news = marked[0] + marked[1]
 	f.Details = fmt.Sprintf("drift above in %d, below in %d of %d periods", marked[0], marked[1], len(r.Changes))
 }
 

@@ -60,6 +60,7 @@ type Axis struct {
 	places   []float64 // of levels that have names, of a column of numbers: the numbers
 	declared bool      // the levels are in an order that the data declare
 	numeric  bool      // levels that have names are numbers in the data, in whose order they are
+	whole    bool      // Values are all the whole numbers between the first and the last, and nothing lies between
 }
 
 // Len is the number of grid points.
@@ -74,7 +75,7 @@ func (a *Axis) text(i int) string {
 }
 
 // Effects evaluates every term of r on a grid; a is r's applier. The grid is 101 points of a
-// numeric feature, every level of a factor, 41 x 41 points for two features. Points follow
+// numeric feature, and every whole number of one of few, every level of a factor, 41 x 41 points for two features. Points follow
 // the training rows: half of them are quantiles of the rows, the others make the longest
 // steps between these as short as can be, so that no stretch is left out; they are equally
 // spaced over the range where quantiles are not known (results of earlier versions, or

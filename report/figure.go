@@ -1,17 +1,19 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"math"
-	"slices"
 )
 
 // figure is one term's picture: exactly one of Curve, Dots and Heat is set.
 type figure struct {
 	ID, Term  string // of the page; of the effect
 	Predictor int    // from 1
-	Title     string
+	Title     string // the columns
+	Name      string // the term
 	Details   string // under the title
+	Scale     string // response or link
+	Axis      string // what the axis of values shows
 	Label     string // for readers who do not see it
 	Caption   []string
 	Curve     *curve
@@ -27,7 +29,7 @@ const (
 	width     = 360
 	left      = 46 // of the plot area
 	right     = 350
-	top       = 8
+	top       = 22
 	bottom    = 186
 	strip     = 22 // height of the histogram below
 	maxLevels = 30 // drawn of a factor
@@ -39,7 +41,14 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 	if e.Note != "" {
 		return nil, e.Note
 	}
-	f := &figure{Term: clean(e.Term), Title: clip(e.Term, 60), Details: c.details(), effect: e}
+	f := &figure{Term: clean(e.Term), Title: e.columns(), Name: clip(e.Term, 60), effect: e, Scale: "link", Axis: d.outcome.link}
+	if d.drawsResponse(e) {
+		f.Scale, f.Axis = "response", d.outcome.title
+	}
+	if found := d.newFinding(e); found != nil {
+		f.Details = "It " + found.clause() + "."
+		f.Label = d.outcome.what + " " + found.clause() + "."
+	}
 	switch {
 	case e.X2 != nil:
 		h, err := d.heat(e)
@@ -60,34 +69,6 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 	if words := c.doubt(); words != "" {
 		f.Caption = append(f.Caption, words)
 	}
-	f.Label = describe(e, d.eta)
+	f.Label = cmp.Or(f.Label, "Effect of "+f.Title)
 	return f, ""
-}
-
-// describe is the picture in a sentence.
-func describe(e *Effect, eta string) string {
-	text := func(v []float64) string {
-		known := slices.DeleteFunc(slices.Clone(v), math.IsNaN)
-		if len(known) == 0 {
-			return "without a value"
-		}
-		lo, hi := slices.Min(known), slices.Max(known)
-		if hi-lo < 1e-12*math.Max(1, math.Abs(hi)) {
-			return "constant at " + num(hi)
-		}
-		at := func(p int) string {
-			x, x2 := e.ShownAt(p)
-			s := e.X.Feature + " = " + x
-			if e.X2 != nil {
-				s += ", " + e.X2.Feature + " = " + x2
-			}
-			return clip(s, 80)
-		}
-		return fmt.Sprintf("lowest %s at %s, highest %s at %s", num(lo), at(slices.Index(v, lo)), num(hi), at(slices.Index(v, hi)))
-	}
-	said := fmt.Sprintf("Effect of %s on %s. After the projection: %s.", clip(e.Term, 60), clip(eta, 40), text(e.After))
-	if e.hasBefore() {
-		said += fmt.Sprintf(" Before: %s.", text(e.Before))
-	}
-	return said
 }

@@ -69,6 +69,9 @@ func newFrame(a *Axis, quantiles []float64, from, to float64) *frame {
 		f.lo, f.hi = math.Max(lo, from), math.Min(hi, to)
 		f.say(a.Feature, quantiles)
 	}
+	if a.whole { // a step is as wide as a number
+		f.lo, f.hi = f.lo-0.5, f.hi+0.5
+	}
 	f.axis = axis{span{f.warp.of(f.lo), f.warp.of(f.hi)}.drawable(), from, to}
 	return f
 }
@@ -139,10 +142,10 @@ func (f *frame) say(name string, q []float64) {
 		return fmt.Sprintf("about %d %%", int(math.Round(100*float64(n)/float64(len(q)))))
 	}
 	if f.lo > q[0] {
-		f.caption = append(f.caption, fmt.Sprintf("Rows from %s = %s on are not in the picture (%s).", name, num(q[0]), share(below)))
+		f.caption = append(f.caption, fmt.Sprintf("Rows from %s = %s on are not in the picture (%s).", name, trimmed(num(q[0])), share(below)))
 	}
 	if f.hi < q[len(q)-1] {
-		f.caption = append(f.caption, fmt.Sprintf("Rows up to %s = %s are not in the picture (%s).", name, num(q[len(q)-1]), share(above)))
+		f.caption = append(f.caption, fmt.Sprintf("Rows up to %s = %s are not in the picture (%s).", name, trimmed(num(q[len(q)-1])), share(above)))
 	}
 	if f.warp.name != "" {
 		f.caption = append(f.caption, "The scale of "+name+" is logarithmic.")

@@ -178,7 +178,11 @@ func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, e
 		return &Axis{Feature: name, Levels: inOrder(f.Levels)}, nil
 	}
 	lo, hi, quantiles := rowsIn(g.result.SupportOf(t), f)
-	return &Axis{Feature: name, Values: gridPoints(lo, hi, quantiles, points)}, nil
+	at := gridPoints(lo, hi, quantiles, points)
+	if points == curvePoints && whole(f.Quantiles) && hi-lo < mostWhole {
+		at = withWhole(at)
+	}
+	return &Axis{Feature: name, Values: at}, nil
 }
 
 // inOrder sorts levels that are all numbers by value.

@@ -59,6 +59,16 @@ func gridPoints(lo, hi float64, quantiles []float64, n int) []float64 {
 	return divided(at, n)
 }
 
+// withWhole has all whole numbers between the first of the points and the last, too.
+func withWhole(at []float64) []float64 {
+	for v := math.Ceil(at[0]); v < at[len(at)-1]; v++ {
+		if i, there := slices.BinarySearch(at, v); !there {
+			at = slices.Insert(at, i, v)
+		}
+	}
+	return at
+}
+
 // divided adds equal steps between the points until there are n, the longest step first.
 func divided(at []float64, n int) []float64 {
 	if len(at) >= n {

@@ -3,31 +3,261 @@ package report
 import (
 	"fmt"
 	"math"
+	"path/filepath"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
 )
 
-// headline says in a sentence what the report is about.
-func (p *predictor) headline(d *decompose.Predictor) {
-	after, before := importance.ExplainedVariance(d.Variance), importance.ExplainedVariance(d.VarianceBefore)
+// headline is what a reader is told first: of the model, and how well it predicts.
+type headline struct {
+	What, Well string
+	Worse      bool // than a constant: Well is a warning
+}
+
+func newHeadline(r *decompose.Result) headline {
+	h := headline{What: modelName(r) + " " + predictsWords(r), Well: wellWords(r)}
+	if n := columnsRead(r); n == 1 {
+		h.What += " from one column."
+	} else if n > 1 {
+		h.What += fmt.Sprintf(" from %d columns.", n)
+	} else {
+		h.What += "."
+	}
+	h.Worse = r.Prediction != nil && r.Prediction.Worse
+	return h
+}
+
+// modelName is what the model is called at the beginning of a sentence.
+func modelName(r *decompose.Result) string {
+	path, _ := modelFile(r)
+	switch {
+	case r.Networks != nil:
+		return fmt.Sprintf("The mean of %d networks", len(r.Networks.Names))
+	case path != "" && predictionsOf(r) == "":
+		return "The model " + clip(filepath.Base(path), 60)
+	}
+	return "The model"
+}
+
+// predictsWords say what is predicted.
+func predictsWords(r *decompose.Result) string {
+	if len(r.Predictors) == 0 {
+		return "has no predictor"
+	}
+	response := clip(r.Response, 60)
+	o := outcomeOf(r, 0)
+	switch {
+	case len(r.Sets) > 0 && response != "":
+		return "predicts which class of " + response + " a row has"
+	case len(r.Sets) > 0:
+		return fmt.Sprintf("predicts a probability for each of %d classes", classCount(r))
+	case ordered(&r.Predictors[0]) && response != "":
+		return "predicts how far up a row is among the ordered classes of " + response
+	case len(r.Predictors) == 1 && o.of.Function == "" && response == "":
+		return "computes " + o.what
+	case len(r.Predictors) == 1 && r.Event != "" && o.told != ratios:
+		return "predicts the time " + response + " until " + clip(r.Event, 40)
+	case len(r.Predictors) == 1:
+		return "predicts " + withUnit(o.what, o.unit)
+	}
+	var what []string
+	for k := range r.Predictors {
+		what = append(what, r.Predictors[k].Name)
+	}
+	if response != "" {
+		return "predicts the distribution of " + response + ", by " + list(what, 6)
+	}
+	return "computes " + list(what, 6)
+}
+
+// pageTitle is what the page is called.
+func pageTitle(r *decompose.Result) string {
+	path, _ := modelFile(r)
+	who := "the model"
+	if r.Networks != nil {
+		who = fmt.Sprintf("%d networks", len(r.Networks.Names))
+	} else if path != "" && predictionsOf(r) == "" {
+		who = clip(filepath.Base(path), 80)
+	}
+	switch {
+	case r.Title != "":
+		return clip(r.Title, 200)
+	case r.Response != "" && r.Networks != nil:
+		return clip(r.Response, 60) + ", as " + who + " predict it"
+	case r.Response != "":
+		return clip(r.Response, 60) + ", as " + who + " predicts it"
+	}
+	if r.Networks != nil {
+		return "What " + who + " compute"
+	}
+	return "What " + who + " computes"
+}
+
+// classCount counts the class that others are differences to.
+func classCount(r *decompose.Result) int {
+	n := 0
+	for _, s := range r.Sets {
+		n += len(s.Predictors)
+		if s.Contrast == decompose.ToClass {
+			n++
+		}
+	}
+	return n
+}
+
+// wellWords say how well the network predicts the response, in the reader's words.
+func wellWords(r *decompose.Result) string {
+	p := r.Prediction
+	if p == nil {
+		return "What that predicts, and how well, was not said: no response was given."
+	}
+	y, rows := clip(r.Response, 60), count(r.Rows)
+	switch {
+	case p.Worse && p.LogLikGain != nil:
+		return "It predicts " + y + " worse than a constant does: look at the columns first. What follows explains the model, not the data."
+	case p.Worse:
+		return "It predicts " + y + " worse than a constant does: the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the model, not the data."
+	case p.Accuracy != nil:
+		return fmt.Sprintf("On these %s rows its most probable class is right in %s; the most frequent class would be in %s.", rows, rough(*p.Accuracy), roughly(p.Frequent))
+	case p.R2 != nil && (p.RMSE == nil || outcomeOf(r, 0).told == chances):
+		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s.", rows, rough(*p.R2), y)
+	case p.R2 != nil:
+		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s; its typical error is %s.", rows, rough(*p.R2), y, strings.TrimSpace(plain(*p.RMSE)+" "+outcomeUnit(r)))
+	case p.DevianceExplained != nil:
+		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s (deviance).", rows, rough(*p.DevianceExplained), y)
+	case p.LogLikGain != nil:
+		return fmt.Sprintf("On these %s rows it tells %s better than a constant does.", rows, y)
+	}
+	return ""
+}
+
+func roughly(v *float64) string {
+	if v == nil {
+		return none
+	}
+	return rough(*v)
+}
+
+// told is a sentence about a column, whose name stands out.
+type told struct{ Before, Name, After string }
+
+func (t told) String() string { return t.Before + " " + t.Name + t.After }
+
+// How many columns the headline tells of: mostTold at most and, beyond leastTold, those that move
+// the outcome a fifth as far as the first or farther.
+const (
+	mostTold  = 5
+	leastTold = 3
+	worthTold = 0.2
+)
+
+// columnsTold are sentences about what matters most.
+func columnsTold(d *decompose.Predictor, ranking []ranked) (out []told) {
+	for i, r := range ranking {
+		if i == mostTold || i >= leastTold && r.sd < worthTold*ranking[0].sd || !(r.sd*r.sd >= 1e-4*d.Variance.Total) {
+			break
+		}
+		out = append(out, r.told())
+	}
+	return out
+}
+
+// told is the sentence about what is ranked.
+func (r *ranked) told() told {
+	switch {
+	case r.finding == nil && len(r.terms) > 1:
+		return told{"depends on", r.columns, ": the rows tell only what these do together"}
+	case r.finding == nil:
+		return told{"depends on", r.columns, ", by a part that has no curve"}
+	}
+	t := r.finding.told()
+	if len(r.terms) == 1 && verdict(r.terms[0]) == decompose.Weak {
+		t.After += "; these rows hardly tell it"
+	}
+	return t
+}
+
+// readable is the share of the variance of predictions that the structured part explains,
+// 1 - Var(unstructured)/Var(eta): what the curves predict of the model's own output.
+func readable(v decompose.Variance) float64 { return math.Max(0, 1-v.Unstructured/v.Total) }
+
+// readWords say how much of a predictor can be read.
+func readWords(v decompose.Variance, of, scale string) string {
+	share := readable(v)
+	switch {
+	case notFinite(share):
+		return ""
+	case share >= 0.9995:
+		return "All of what makes " + of + " differ from row to row" + scale + " can be read from the curves below."
+	}
+	return fmt.Sprintf("%s of what makes %s differ from row to row%s can be read from the curves below; the other %s cannot.", rough(share), of, scale, rough(1-share))
+}
+
+// headline says what is told of a predictor first.
+func (p *predictor) headline(d *decompose.Predictor, o *outcome) {
 	switch {
 	case constant(d):
-		p.Headline = fmt.Sprintf("%s is constant on these rows: there is no variance to explain.", p.Name)
+		p.Read = fmt.Sprintf("%s is constant on these rows: there are no differences to explain.", p.Name)
 	case len(d.Terms) == 0:
-		p.Headline = fmt.Sprintf("There is no interpretable part: all variance of %s stays in the model. Give a formula to say what could be explained.", p.Name)
+		p.Read = fmt.Sprintf("Nothing of %s can be read: no curve was asked for, and the model shows none. Give a formula to say what could be explained.", p.Name)
 	default:
-		p.Headline = fmt.Sprintf("The interpretable part carries %s of the variance of %s%s; before the projection it carried %s.",
-			percent(after.Structured), p.Name, convention(d.Convention), percent(before.Structured))
-		p.Remainder = fmt.Sprintf("The deep remainder keeps %s: variation that the terms below cannot express.", percent(after.Unstructured))
+		p.Read = readWords(d.Variance, "its predictions", o.scaleWords())
+		p.Told = columnsTold(d, p.ranking)
+		p.ReadShare = px(barWidth * math.Min(1, readable(d.Variance)))
+		after, before := importance.ExplainedVariance(d.Variance), importance.ExplainedVariance(d.VarianceBefore)
+		p.Split = fmt.Sprintf("The structured part carries %s of the variance of %s%s, the unstructured one %s", percent(after.Structured), p.Name, convention(d.Convention), percent(after.Unstructured))
 		if math.Abs(after.TwiceCovariance) >= 5e-4 {
-			p.Remainder += fmt.Sprintf(" The two parts covary, which accounts for the other %s.", percent(after.TwiceCovariance))
+			p.Split += fmt.Sprintf("; that they covary accounts for the other %s", percent(after.TwiceCovariance))
+		}
+		p.Split += "."
+		if d.VarianceBefore.Structured > 0 {
+			p.Split += fmt.Sprintf(" Before the projection the structured part carried %s.", percent(before.Structured))
 		}
 		if math.Abs(before.TwiceCovariance) >= 0.01 {
-			p.Remainder += fmt.Sprintf(" Before, the two parts covaried (%s of the variance), so that neither share said much.", percent(before.TwiceCovariance))
+			p.Split += fmt.Sprintf(" Then the two parts covaried (%s of the variance), so that neither share said much.", percent(before.TwiceCovariance))
 		}
 	}
 }
+
+// scaleWords say on which scale differences are measured, where that is not the outcome's.
+func (o *outcome) scaleWords() string {
+	switch {
+	case o.told == chances && o.of.Function == "sigmoid":
+		return " (in log-odds)"
+	case o.told == ratios, o.of.With != nil, o.told == levels && o.of.Function == "exp":
+		return " (in logarithms)"
+	case o.told != differences:
+		return " (on the scale of the link)"
+	}
+	return ""
+}
+
+// leftWords say what cannot be read depends on, as far as it was looked into.
+func leftWords(d *decompose.Predictor) string {
+	m := d.Remainder
+	if m == nil || constant(d) || len(d.Terms) == 0 || readable(d.Variance) >= 0.9995 {
+		return ""
+	}
+	if len(m.Pairs) == 0 {
+		return "What cannot be read hangs on no pair of columns more than chance would have it."
+	}
+	var pairs []string
+	for _, p := range m.Pairs[:min(len(m.Pairs), 3)] {
+		if p.Gain < worthPair {
+			break
+		}
+		pairs = append(pairs, clip(p.Features[0], 40)+" with "+clip(p.Features[1], 40)+" ("+percent(p.Gain)+")")
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return "Of what cannot be read, these pairs of columns would tell most, beyond what each does alone: " + listed(pairs, 3) + "."
+}
+
+// worthPair is the share of a predictor's variance that a pair tells for it to be named.
+const worthPair = 0.001
 
 // convention is what makes a predictor unique, behind its name.
 func convention(words string) string {
@@ -37,17 +267,12 @@ func convention(words string) string {
 	return " (" + clip(words, 100) + ")"
 }
 
-// together says of predictors that are unique only together how much all of them are
-// explained.
+// together says of predictors that are unique only together how much of all of them can be read.
 func together(r *decompose.Result) (out []string) {
 	for _, s := range r.Sets {
-		if s.Convention == "" {
-			continue
+		if s.Convention != "" {
+			out = append(out, readWords(s.Variance, "its predictions", " (over all classes, in logarithms)"))
 		}
-		after, before := importance.ExplainedVariance(s.Variance), importance.ExplainedVariance(s.VarianceBefore)
-		out = append(out, fmt.Sprintf("The interpretable part carries %s of the variance of all classes together, each centred over the classes of every row; before the projection it carried %s. "+
-			"What all classes have in common changes no probability and is no part of this. Each predictor below is of one class: %s.",
-			percent(after.Structured), percent(before.Structured), clip(s.Convention, 100)))
 	}
 	return out
 }
@@ -58,7 +283,7 @@ func constant(d *decompose.Predictor) bool {
 	return !(d.Variance.Total > 1e-24*level*level)
 }
 
-// stage is one bar of the headline: the split of the variance.
+// stage is a bar: the split of the variance.
 type stage struct {
 	Name, Words string
 	Segments    []segment
@@ -66,7 +291,7 @@ type stage struct {
 
 type segment struct{ Class, X, W string }
 
-// barWidth is the length of the headline's bar in its own units.
+// barWidth is the length of a bar in its own units.
 const barWidth = 1000
 
 // stages draws the shares before and after on one scale. A negative covariance
@@ -75,7 +300,10 @@ func stages(d *decompose.Predictor) (out []stage, zero, hundred string) {
 	if constant(d) {
 		return nil, "", ""
 	}
-	evs := []importance.EV{importance.ExplainedVariance(d.VarianceBefore), importance.ExplainedVariance(d.Variance)}
+	names, evs := []string{"After"}, []importance.EV{importance.ExplainedVariance(d.Variance)}
+	if d.VarianceBefore.Structured > 0 {
+		names, evs = []string{"Before", "After"}, []importance.EV{importance.ExplainedVariance(d.VarianceBefore), evs[0]}
+	}
 	s := span{0, 1}
 	for _, ev := range evs {
 		s.add(math.Min(ev.TwiceCovariance, 0))
@@ -84,7 +312,7 @@ func stages(d *decompose.Predictor) (out []stage, zero, hundred string) {
 	x := axis{s, 0, barWidth}
 	for i, ev := range evs {
 		st := stage{
-			Name: []string{"Before", "After"}[i],
+			Name: names[i],
 			Words: fmt.Sprintf("structured %s, unstructured %s, twice their covariance %s",
 				percent(ev.Structured), percent(ev.Unstructured), percent(ev.TwiceCovariance)),
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 			return fmt.Errorf("report: %w", err)
 		}
 	}
-	r, effects = labelled(r, effects)
+	r, effects = labelled(r, atWhole(r, effects))
 	p := newPage(r, effects)
 	var err error
 	if p.Island, err = newIsland(r, p.Predictors).element(); err != nil {
@@ -69,8 +68,8 @@ const maxSame = 40
 type page struct {
 	Title       string
 	Facts       []fact
-	Prediction  []string // how well the network predicts the response
-	Worse       bool     // than the mean
+	Headline    headline
+	Prediction  []string // how well the network predicts the response, for statisticians
 	Together    []string // headlines of predictors that belong together
 	Bound       []bound
 	Band        *fact // what the bands are; nil: there are none
@@ -85,12 +84,12 @@ type page struct {
 	Networks    *networks // nil: one network
 	Formulas    []formula
 	Reads       string    // columns and how they are bound
-	Trust       string    // how well the network predicts, or that nothing says so
 	Rows        []example // drawn of the stored ones
 	Stored      int       // how many there are
 	Named       bool      // rows have names
 	Overview    *overview // of terms by predictors; nil: few of both
 	Responses   bool      // some predictor has a scale other than the link's
+	Before      bool      // some picture has a curve before
 	Island      template.HTML
 	Script      template.HTML
 	ScriptHash  string
@@ -101,19 +100,13 @@ type fact struct{ Name, Value, Reading string }
 
 func newPage(r *decompose.Result, effects []Effect) *page {
 	p := &page{
-		Title: "Decomposition", Facts: facts(r), Several: len(r.Predictors) > 1,
+		Title: pageTitle(r), Headline: newHeadline(r), Facts: facts(r), Several: len(r.Predictors) > 1,
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
 		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Together: together(r), Bound: bounds(r),
 	}
 	p.Networks = newNetworks(r)
 	if name, reading := bandWords(r); name != "" {
 		p.Band = &fact{Name: name, Reading: reading}
-	}
-	p.Worse = r.Prediction != nil && r.Prediction.Worse
-	if path, _ := modelFile(r); r.Networks != nil {
-		p.Title = fmt.Sprintf("Decomposition of %d networks", len(r.Networks.Names))
-	} else if path != "" {
-		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)
 	}
 	for _, n := range Grouped(r.Warnings, r) {
 		text := n.Text
@@ -132,11 +125,12 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		p.Stored = len(r.Examples.Rows)
 		p.Named = slices.ContainsFunc(r.Examples.Rows, func(row decompose.Example) bool { return row.ID != "" })
 	}
-	p.Reads, p.Trust = readsWords(r), trustWords(r)
+	p.Reads = readsWords(r)
 	for k := range r.Predictors {
-		p.Responses = p.Responses || responseOf(r, k) != nil
+		p.Responses = p.Responses || outcomeOf(r, k).told != differences
+		p.Before = p.Before || p.Predictors[k].Before
 	}
-	p.Overview = newOverview(r, p.Predictors, effects)
+	p.Overview = newOverview(r, p.Predictors)
 	return p
 }
 

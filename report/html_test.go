@@ -50,7 +50,7 @@ func check(t testing.TB, page string) {
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-		if !strings.HasPrefix(m[1], "#p") && !slices.Contains([]string{"#overview", "#rows", "#glossary"}, m[1]) && !strings.HasPrefix(m[1], "data:image/png;base64,") {
+		if !strings.HasPrefix(m[1], "#p") && !slices.Contains([]string{"#overview", "#rows", "#warnings", "#made", "#glossary"}, m[1]) && !strings.HasPrefix(m[1], "data:image/png;base64,") {
 			t.Errorf("the page refers to %q", m[1])
 		}
 	}
@@ -134,9 +134,9 @@ func TestPage(t *testing.T) {
 	r.Diagnostics = json.RawMessage(`{"seed": 7}`)
 	r.Predictors[0].Concurvity = []decompose.PairConcurvity{{Term: "dow", With: "group", Concurvity: decompose.Concurvity{Worst: 0.4321, Observed: 0.1, Estimate: 0.2}}}
 	page := pageOf(t, r, effectsOf(t, r, a))
-	contains(t, page, "dow group 0.432 0.100 0.200", "Decomposition of house.onnx", "0123456789ab…", "The interpretable part carries", "before the projection it carried",
-		"What moved", "Effects", "Importance", "Identifiability", "Fit and checks", "Glossary", "robust band: darker at a point, lighter of the whole curve", "Robust band", "HC3",
-		"x0 &#43; s(x0)", "Terms whose split is not identified are drawn as their sum, which is.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "2 warnings")
+	contains(t, page, "dow group 0.432 0.100 0.200", "y, as house.onnx predicts it", "The model house.onnx predicts y", "0123456789ab…", "can be read from the curves below; the other", "The structured part carries", "Before the projection the structured part carried",
+		"What moves y", "What matters most", "Pictures", "For statisticians: eta", "What moved", "Importance", "Identifiability", "Fit and checks", "Glossary", "robust band: darker at a point, lighter of the whole curve", "Robust band", "HC3",
+		"x0 &#43; s(x0)", "Where only the sum of terms is known, the sum is drawn.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "2 warnings")
 	if n := strings.Count(page, "<figure"); n != 9 {
 		t.Errorf("%d figures", n)
 	}
@@ -154,7 +154,7 @@ func TestPage(t *testing.T) {
 func TestTwoPredictors(t *testing.T) {
 	r, a := everything(t, "mu", "sigma")
 	page := pageOf(t, r, effectsOf(t, r, a))
-	contains(t, page, "mu: how much is interpretable", "sigma: how much is interpretable", "in all predictors at once")
+	contains(t, page, "predicts the distribution of y, by mu, sigma", "What moves y", "What moves sigma", "in all predictors at once")
 	if !strings.Contains(page, `<a href="#p2">sigma</a>`) || !strings.Contains(page, `<article id="p2" data-predictor="2">`) {
 		t.Error("no way to the second predictor")
 	}
@@ -302,12 +302,12 @@ func TestNothingToShow(t *testing.T) {
 		m    decompose.Model
 		want []string
 	}{
-		"no terms":       {x(math.Sin), []string{"There is no interpretable part: all variance of eta stays in the model."}},
+		"no terms":       {x(math.Sin), []string{"Nothing of eta can be read: no curve was asked for, and the model shows none."}},
 		"constant eta":   {with(x(func(float64) float64 { return 3 }), linearX0), []string{"eta is constant on these rows"}},
 		"zero eta":       {with(x(func(float64) float64 { return 0 }), linearX0), []string{"eta is constant on these rows"}},
-		"additive":       {with(x(func(x float64) float64 { return 2 * x }), linearX0), []string{"carries 100.0 % of the variance"}},
-		"tiny numbers":   {with(x(func(x float64) float64 { return 1e-12 * math.Sin(3*x) }), linearX0), []string{"The interpretable part carries"}},
-		"large numbers":  {with(x(func(x float64) float64 { return 1e12 * (5 + math.Sin(3*x)) }), linearX0), []string{"The interpretable part carries"}},
+		"additive":       {with(x(func(x float64) float64 { return 2 * x }), linearX0), []string{"All of what makes its predictions differ from row to row can be read"}},
+		"tiny numbers":   {with(x(func(x float64) float64 { return 1e-12 * math.Sin(3*x) }), linearX0), []string{"can be read from the curves below"}},
+		"large numbers":  {with(x(func(x float64) float64 { return 1e12 * (5 + math.Sin(3*x)) }), linearX0), []string{"can be read from the curves below"}},
 		"constant input": {with(&alone{heads: []string{"eta"}, f: math.Sin, column: "x0"}, &decompose.LinearTerm{Column: "one"}), []string{"one is constant in these data"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestNegativeCovariance(t *testing.T) {
 	r, a := everything(t)
 	r.Predictors[0].Variance = decompose.Variance{Structured: 1.2, Unstructured: 0.3, TwiceCovariance: -0.5, Total: 1}
 	page := pageOf(t, r, effectsOf(t, r, a))
-	contains(t, page, "structured 120.0 %, unstructured 30.0 %, twice their covariance −50.0 %", "which accounts for the other −50.0 %")
+	contains(t, page, "structured 120.0 %, unstructured 30.0 %, twice their covariance −50.0 %", "that they covary accounts for the other −50.0 %")
 	if !strings.Contains(page, `<rect class="covariance" x="0" y="3" width="250"`) {
 		t.Error("the negative covariance is not left of zero")
 	}

@@ -27,13 +27,14 @@ import (
 //	article#p1, #p2, ...         a predictor; sections in it are #p1-moved, #p1-effects, ...
 //	figure[data-predictor="1"][data-term="s(x)"]           an effect
 //	  svg.plot[data-kind="curve|dots|heat"]                its picture. curve: data-x0 data-x1 data-y0 data-y1, the
-//	                             range of the axes, and data-box="left,top,right,bottom" in units of the picture;
+//	                             range of the axes, and data-box="left,top,right,bottom" in units of the picture; data-scale: link or response, as drawn; data-steps: of whole numbers;
 //	                             dots: g[data-level="NAME"]; heat: image[data-panel], with data-x0 and so on
 //	                             if its sides are not made of equal cells. data-x-scale and data-y-scale:
 //	                             "linear" (the same as none), "log", "asinh UNIT"
 //	  output.values              by the script: the point under the pointer, or that the arrow keys chose, with
 //	                             data-x data-x2 data-after data-before data-lower data-upper data-rows
 //	  button.enlarge             by the script: opens dialog#large, which has a figure of its own
+//	  button.save, button.copy   by the script: the picture as a file, SVG or PNG; its values for the clipboard
 //	  button.whole               by the script: ends a zoom; a drag over the plot begins one
 //	table.sortable               by the script: th > button.sort, th[aria-sort]
 //	  tr[data-term="s(x)"]       a row of a term; tr[data-columns] names columns, one a line
@@ -62,7 +63,14 @@ type islandPredictor struct {
 	Intercept numeral        `json:"intercept"`
 	Terms     []string       `json:"terms"` // in the order of parts
 	Response  *response      `json:"response,omitempty"`
+	Titles    islandTitles   `json:"titles"`
 	Effects   []islandEffect `json:"effects"` // of figures
+}
+
+// islandTitles are what stands beside the axis of values, by scale.
+type islandTitles struct {
+	Link     string `json:"link"`
+	Response string `json:"response,omitempty"`
 }
 
 // islandEffect is a figure's effect. Half and Sim are half widths of the bands.
@@ -84,6 +92,7 @@ type islandAxis struct {
 	Values  []numeral `json:"values,omitempty"`
 	Levels  []string  `json:"levels,omitempty"`
 	Unit    string    `json:"unit,omitempty"`   // of values
+	Whole   bool      `json:"whole,omitempty"`  // values are all whole numbers of a stretch: steps
 	Places  []numeral `json:"places,omitempty"` // the numbers that levels stand for, where their names do not say it
 }
 
@@ -108,7 +117,7 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	}
 	axes := map[string]int{}
 	axis := func(a *Axis) int {
-		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels)}
+		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels), Whole: a.whole}
 		for i, v := range a.Values {
 			own.Values = append(own.Values, rounded(v, a.unitAt(i)))
 		}
@@ -128,12 +137,16 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	var effects [][]*Effect
 	for k := range predictors {
 		d := &r.Predictors[k]
-		p := islandPredictor{Name: clean(d.Name), Intercept: rounded(d.Intercept, 0), Response: responseOf(r, k), Terms: []string{}, Effects: []islandEffect{}}
+		p := islandPredictor{Name: clean(d.Name), Intercept: rounded(d.Intercept, 0), Terms: []string{}, Effects: []islandEffect{}}
+		o := outcomeOf(r, k)
+		if p.Titles.Link = o.link; o.told != differences {
+			p.Titles.Response, p.Response = o.title, &o.of
+		}
 		for _, t := range d.Terms {
 			p.Terms = append(p.Terms, clean(t.Name))
 		}
 		var drawn []*Effect
-		for _, f := range predictors[k].Figures {
+		for _, f := range slices.Concat(predictors[k].Figures, predictors[k].Parts) {
 			e := islandEffect{Term: f.Term, X: axis(f.effect.X)}
 			if f.effect.X2 != nil {
 				second := axis(f.effect.X2)

@@ -122,7 +122,7 @@ func (a *Axis) labelled(l *label.Labels, t label.Term, features []decompose.Feat
 		out.Feature, columns = l.Term(t), t.Features
 	} else {
 		out.Feature, out.Unit = l.Feature(a.Feature), l.Unit(a.Feature)
-		out.Values = l.Scale(a.Feature).Ascending(a.Values)
+		out.Values, out.whole = l.Scale(a.Feature).Ascending(a.Values), a.whole && l.Scale(a.Feature) == nil
 	}
 	out.Levels, out.numeric = slices.Clone(a.Levels), a.ordered()
 	for i, level := range a.Levels {
@@ -165,7 +165,7 @@ func (a *Axis) Text(i int) string {
 	if a.Levels != nil {
 		return a.Levels[i]
 	}
-	text := num(a.Values[i])
+	text := trimmed(num(a.Values[i]))
 	if a.Unit != "" {
 		text += " " + a.Unit
 	}

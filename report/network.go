@@ -88,6 +88,21 @@ func predictionWords(r *decompose.Result) []string {
 	return []string{lead, "These are the rows of the decomposition, which may be those of training. What follows explains the model's predictions, as good as they are."}
 }
 
+// columnsRead counts the columns that the network reads; 0: the caller does not say.
+func columnsRead(r *decompose.Result) int {
+	var m struct{ Inputs map[string][]string }
+	if json.Unmarshal(r.Model, &m) != nil {
+		return 0
+	}
+	columns := map[string]bool{}
+	for _, input := range m.Inputs {
+		for _, c := range input {
+			columns[c] = true
+		}
+	}
+	return len(columns)
+}
+
 // readsWords say what columns the network reads, and how they were found; "" where the
 // caller does not say.
 func readsWords(r *decompose.Result) string {
@@ -113,26 +128,4 @@ func readsWords(r *decompose.Result) string {
 		return "one column, " + list(columns, 1) + ", found " + how
 	}
 	return fmt.Sprintf("%d columns, found %s: %s", len(columns), how, list(columns, 12))
-}
-
-// trustWords say in a line how far to trust the network on its response.
-func trustWords(r *decompose.Result) string {
-	p := r.Prediction
-	if p == nil {
-		return "No response was given: nothing here says how well the model predicts."
-	}
-	y := clip(r.Response, 60)
-	switch {
-	case p.Worse:
-		return "The model predicts " + y + " worse than a constant does: look at the columns first."
-	case p.Accuracy != nil:
-		return fmt.Sprintf("The model's most probable class of %s is right in %s of these rows; the most frequent class would be in %s.", y, percent(*p.Accuracy), maybePercent(p.Frequent))
-	case p.DevianceExplained != nil:
-		return fmt.Sprintf("The model explains %s of the deviance of %s on these rows.", percent(*p.DevianceExplained), y)
-	case p.R2 != nil:
-		return fmt.Sprintf("The model explains %s of the variance of %s on these rows (R²).", percent(*p.R2), y)
-	case p.LogLikGain != nil:
-		return fmt.Sprintf("The model's predictor raises the log-likelihood of %s by %s a row on these rows.", y, num(*p.LogLikGain))
-	}
-	return ""
 }

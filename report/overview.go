@@ -9,18 +9,15 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// From how many on an overview stands before the details.
 const (
-	manyPredictors = 3
-	manyTerms      = 13
+	manyPredictors = 3  // from as many on an overview stands before the details
 	overviewTerms  = 60 // listed
 )
 
-// overview shows all terms at once: of several predictors how far each term moves each of
-// them, of many terms of one how far they move it and along which curve.
+// overview shows what is identified of several predictors at once: how far it moves each.
 type overview struct {
 	Words string
-	Heads []overviewHead // predictors; nil: Terms have bars
+	Heads []overviewHead // predictors
 	Terms []overviewTerm
 	More  string
 }
@@ -30,11 +27,6 @@ type overviewHead struct{ ID, Name string }
 type overviewTerm struct {
 	Term, Name string
 	Cells      []overviewCell
-	W, SD      string // the bar
-	Share      string
-	To         string // id of the figure, "" if there is none
-	Curve      string // a small picture: a path, in 100 x 24
-	Bars       bool   // it is of levels
 }
 
 // overviewCell is a term in a predictor. Level says how large, from 0 to 9.
@@ -43,49 +35,41 @@ type overviewCell struct {
 	Level  int
 }
 
-// newOverview is nil where there are few predictors and few terms.
-func newOverview(r *decompose.Result, predictors []predictor, effects []Effect) *overview {
-	terms := 0
-	for k := range r.Predictors {
-		terms = max(terms, len(r.Predictors[k].Terms))
-	}
-	switch {
-	case terms == 0:
+// newOverview is nil where there are few predictors.
+func newOverview(r *decompose.Result, predictors []predictor) *overview {
+	if len(predictors) < manyPredictors || !slices.ContainsFunc(r.Predictors, func(d decompose.Predictor) bool { return len(d.Terms) > 0 }) {
 		return nil
-	case len(predictors) >= manyPredictors:
-		return termsByPredictors(r, predictors)
-	case len(predictors) == 1 && terms >= manyTerms:
-		return termsWithCurves(r, &predictors[0], effects)
 	}
-	return nil
+	return termsByPredictors(r, predictors)
 }
 
-// figureOf finds the figure of a term.
-func (p *predictor) figureOf(term string) string {
-	for _, f := range p.Figures {
-		if f.effect.Term == term || slices.Contains(f.effect.Sum, term) {
+// figureOf finds the figure of a term, or of a sum, by its name.
+func (p *predictor) figureOf(name string) string {
+	for _, f := range slices.Concat(p.Figures, p.Parts) {
+		if f.effect.Term == name {
 			return f.ID
 		}
 	}
 	return ""
 }
 
-// termsByPredictors is a table of the sd of each term in each predictor, relative to the
-// predictor's own: the terms that matter most over all of them first.
+// termsByPredictors is a table of the sd of what is identified of each predictor, relative to the
+// predictor's own: what matters most over all of them first.
 func termsByPredictors(r *decompose.Result, predictors []predictor) *overview {
-	o := &overview{Words: "How far each term moves each predictor: the standard deviation of its contribution over the rows, relative to that of the predictor. Darker cells are larger; they lead to the figures."}
+	o := &overview{Words: "How far each moves each predictor: the standard deviation of its contribution over the rows, relative to that of the predictor. Darker cells are larger; they lead to the figures."}
 	var names []string
-	size := map[string][]float64{} // by term and predictor; NaN: not there
+	columns := map[string]string{}
+	size := map[string][]float64{} // by terms and predictor; NaN: not there
 	for k := range predictors {
 		d := &r.Predictors[k]
 		o.Heads = append(o.Heads, overviewHead{predictors[k].ID, predictors[k].Name})
-		for _, t := range d.Terms {
-			if size[t.Name] == nil {
-				names = append(names, t.Name)
-				size[t.Name] = slices.Repeat([]float64{math.NaN()}, len(predictors))
+		for _, own := range predictors[k].ranking {
+			if size[own.name] == nil {
+				names, columns[own.name] = append(names, own.name), own.columns
+				size[own.name] = slices.Repeat([]float64{math.NaN()}, len(predictors))
 			}
 			if !constant(d) {
-				size[t.Name][k] = math.Sqrt(t.After.Variance / d.Variance.Total)
+				size[own.name][k] = own.sd / math.Sqrt(d.Variance.Total)
 			}
 		}
 	}
@@ -103,46 +87,19 @@ func termsByPredictors(r *decompose.Result, predictors []predictor) *overview {
 		most = math.Max(most, largest(size[name]))
 	}
 	if len(names) > overviewTerms {
-		o.More = fmt.Sprintf("%d of %d terms are listed, those that move most.", overviewTerms, len(names))
+		o.More = fmt.Sprintf("Listed are the %d of %d that move most.", overviewTerms, len(names))
 		names = names[:overviewTerms]
 	}
 	for _, name := range names {
-		t := overviewTerm{Term: clean(name), Name: clip(name, 40)}
+		t := overviewTerm{Term: clean(name), Name: columns[name]}
 		for k, v := range size[name] {
 			c := overviewCell{SD: percent(v)}
 			if v == v && most > 0 {
 				c.Level, c.To = min(int(10*v/most), 9), predictors[k].figureOf(name)
-
 			}
 			t.Cells = append(t.Cells, c)
 		}
 		o.Terms = append(o.Terms, t)
-	}
-	return o
-}
-
-// termsWithCurves lists the terms of one predictor by their sd, with a small curve each.
-func termsWithCurves(r *decompose.Result, p *predictor, effects []Effect) *overview {
-	d := &r.Predictors[0]
-	o := &overview{Words: fmt.Sprintf("All terms of %s by how far they move it, with their curves, each on a scale of its own.", p.Name)}
-	order := make([]*decompose.TermResult, len(d.Terms))
-	for j := range order {
-		order[j] = &d.Terms[j]
-	}
-	slices.SortStableFunc(order, func(a, b *decompose.TermResult) int { return cmp.Compare(b.After.Variance, a.After.Variance) })
-	if len(order) > overviewTerms {
-		o.More = fmt.Sprintf("%d of %d terms are listed, those that move most.", overviewTerms, len(order))
-		order = order[:overviewTerms]
-	}
-	x := axis{span{0, math.Sqrt(order[0].After.Variance)}.drawable(), 0, barWidth}
-	for _, t := range order {
-		own := overviewTerm{Term: clean(t.Name), Name: clip(t.Name, 40), SD: sd(t.After.Variance), W: px(x.at(math.Sqrt(t.After.Variance))), Share: share(d, []string{t.Name}), To: p.figureOf(t.Name)}
-		for i := range effects {
-			if e := &effects[i]; e.Term == t.Name && e.Predictor == d.Name && e.Note == "" && e.X2 == nil {
-				own.Curve, own.Bars = spark(e), e.X.Levels != nil
-			}
-		}
-		o.Terms = append(o.Terms, own)
 	}
 	return o
 }

@@ -13,8 +13,15 @@ type predictor struct {
 	ID, Name   string
 	Position   int  // from 1
 	Folded     bool // all but the headline is in <details>
-	Headline   string
-	Remainder  string
+	Heading    string
+	Told       []told // of the columns that matter most
+	Read, Left string // how much can be read, and what cannot
+	Split      string // the same for statisticians
+	ReadShare  string // length of a bar
+	Ranking    []rankRow
+	RankMore   string
+	MovesBy    string // what the ranking's numbers are of
+	Axis       string // what the pictures show
 	Stages     []stage
 	Networks   *agreement // nil: one network
 	BarZero    string
@@ -22,13 +29,14 @@ type predictor struct {
 	Terms      []termRow
 	Rest       []termRow // intercept and unstructured
 	Figures    []figure
+	Parts      []figure // of terms of which only a sum is identified
 	NotDrawn   string
 	Sums       bool // some figures are of sums
 	Before     bool // some have a curve before
 	Skipped    []fact
 	Importance importances
 	Orders     []orderRow // of interaction; nil: not asked for
-	Left       *remainder
+	Remains    *remainder
 	Rank       string
 	Aliased    string
 	Splits     []split
@@ -38,18 +46,19 @@ type predictor struct {
 	LowK       bool   // some check says too few basis functions
 	Concurvity []concurvityRow
 	Fit        []fact
+
+	ranking []ranked
 }
 
 func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) predictor {
 	d := &r.Predictors[k]
 	p := predictor{Position: k + 1, ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
-	p.headline(d)
 	p.Folded = len(r.Predictors) > mostOpen && k >= openPredictors
 	p.Networks = newAgreement(r, d)
 	name, _ := bandWords(r)
 	p.Band = strings.ToLower(name)
 	p.Stages, p.BarZero, p.BarHundred = stages(d)
-	draw := newDrawing(r, d)
+	draw := newDrawing(r, k, effects)
 	candidates := draw.candidates(d, effects)
 	p.Terms = termRows(d, candidates)
 	p.Rest = []termRow{
@@ -57,9 +66,15 @@ func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) p
 		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
+	p.ranking = draw.ranking(d, candidates)
 	p.figures(draw, drawn, candidates, k)
+	p.Ranking, p.RankMore = p.rankRows(p.ranking)
+	p.Heading = "What moves " + draw.outcome.what
+	p.MovesBy, p.Axis = draw.outcome.linkUnit(), draw.outcome.axisWords()
+	p.headline(d, &draw.outcome)
+	p.Left = leftWords(d)
 	p.Importance, p.Orders = newImportances(r, d), orderRows(d)
-	p.Left = newRemainder(d)
+	p.Remains = newRemainder(d)
 	p.identifiability(d)
 	return p
 }
@@ -89,8 +104,12 @@ func (p *predictor) figures(draw *drawing, drawn *choice, candidates []*candidat
 			continue
 		}
 		p.Before = p.Before || c.effect.hasBefore()
-		f.Predictor, f.ID = k+1, fmt.Sprintf("%s-f%d", p.ID, len(p.Figures)+1)
-		p.Figures = append(p.Figures, *f)
+		f.Predictor, f.ID = k+1, fmt.Sprintf("%s-f%d", p.ID, len(p.Figures)+len(p.Parts)+1)
+		if c.identified() {
+			p.Figures = append(p.Figures, *f)
+		} else {
+			p.Parts = append(p.Parts, *f)
+		}
 	}
 }
 

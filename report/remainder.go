@@ -36,10 +36,10 @@ func newRemainder(d *decompose.Predictor) *remainder {
 		l.Single = percent(m.SingleColumns)
 		var named []string
 		for _, s := range m.Singles {
-			named = append(named, s.Feature+" "+percent(s.Gain))
+			named = append(named, clip(s.Feature, 60)+" "+percent(s.Gain))
 		}
 		if len(named) > 0 {
-			l.Single += ": " + list(named, shownPairs)
+			l.Single += ": " + listed(named, shownPairs)
 		}
 	}
 	bar, taken := axis{span{0, m.Share}.drawable(), 0, barWidth}, 0.0

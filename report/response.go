@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
@@ -19,6 +18,10 @@ type response struct {
 	With      []int  `json:"with,omitempty"`
 	Reference bool   `json:"reference,omitempty"`
 	Name      string `json:"name"` // of the value: "mean of cnt"
+	// Relative: effects are told without the intercept, as ratios to a row of mean parts.
+	Relative bool `json:"relative,omitempty"`
+	// EffectsOnly: it is said of effects, not of rows.
+	EffectsOnly bool `json:"effects_only,omitempty"`
 	// Offset: the response has an offset besides, which is not in eta.
 	Offset bool `json:"offset,omitempty"`
 
@@ -36,7 +39,7 @@ func responseOf(r *decompose.Result, k int) *response {
 		return nil
 	}
 	l := *d.Link
-	return &response{Function: l.Function(), Beta: l.Beta, Scale: l.Scale, Plus: l.Shift, Name: quantity(r, d), Offset: r.Offset != "", link: l}
+	return &response{Function: l.Function(), Beta: l.Beta, Scale: l.Scale, Plus: l.Shift, Name: quantity(r, d), Relative: l.Of == family.HazardRatio, Offset: r.Offset != "", link: l}
 }
 
 // quantity says what the link of a predictor gives.
@@ -85,8 +88,7 @@ func Responses(r *decompose.Result, eta []float64, offset *float64) []ResponseVa
 		}
 		out = append(out, ResponseValue{name, s.of(row, k)})
 		if s.Reference && k == s.With[len(s.With)-1] {
-			highest, sum := s.softmax(row)
-			out = append(out, ResponseValue{"probability of " + clip(setOf(r, k).Reference, 40), math.Exp(-highest) / sum})
+			out = append(out, ResponseValue{"probability of " + clip(setOf(r, k).Reference, 40), softmax(append(s.etas(row), 0), len(s.With), false)})
 		}
 	}
 	return out
@@ -101,27 +103,16 @@ func (s *response) of(row decompose.Example, k int) float64 {
 	if s.With == nil {
 		return s.link.Inverse(eta)
 	}
-	highest, sum := s.softmax(row)
-	return math.Exp(eta-highest) / sum
+	return softmax(s.etas(row), slices.Index(s.With, k), s.Reference)
 }
 
-// softmax is the largest predictor of a row's classes, and the sum of the exponentials of all
-// less this.
-func (s *response) softmax(row decompose.Example) (highest, sum float64) {
-	highest = math.Inf(-1)
-	if s.Reference {
-		highest = 0
+// etas are a row's predictors of the classes.
+func (s *response) etas(row decompose.Example) []float64 {
+	out := make([]float64, len(s.With))
+	for i, l := range s.With {
+		out[i] = row.Parts[l].Eta
 	}
-	for _, l := range s.With {
-		highest = math.Max(highest, row.Parts[l].Eta)
-	}
-	for _, l := range s.With {
-		sum += math.Exp(row.Parts[l].Eta - highest)
-	}
-	if s.Reference {
-		sum += math.Exp(-highest)
-	}
-	return highest, sum
+	return out
 }
 
 // softmaxOf is the softmax over the classes that predictor k belongs to; nil: it belongs to

@@ -287,7 +287,11 @@ func signedNum(v float64) string {
 
 // short is a value of a column: up to five significant digits, no zeros at the end.
 func short(v float64) string {
-	s := digits(v, 5)
+	return trimmed(digits(v, 5))
+}
+
+// trimmed is a number without zeros at its end.
+func trimmed(s string) string {
 	if !strings.Contains(s, "e") && strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}

@@ -27,7 +27,8 @@ func readCatBoost(file []byte) (*model, error) {
 		m.classes = c.Classes
 	}
 	at := m.catboostColumns(c)
-	f, err := catboostForest(c, at)
+	tables := m.catboostTables(c, at)
+	f, err := catboostForest(c, at, tables)
 	if err != nil {
 		return nil, err
 	}
@@ -93,26 +94,67 @@ func (m *model) catboostColumns(c *catboost.Model) []int32 {
 	for _, k := range c.Categorical {
 		name(k.Name, k.Flat)
 		position := map[int32]float64{}
+		for _, v := range k.Counted {
+			position[v] = -1
+		}
 		for i, v := range k.Values {
 			position[v] = float64(i)
 		}
-		m.columns[k.Flat].text = func(category string) float64 {
-			i, known := find(category, func(category string) (float64, bool) {
-				i, known := position[catboost.Hash(category)]
-				return i, known
-			})
-			if !known {
-				return -1
+		// As find has it; where the file knows the categories of combinations alone, a truth value is its number.
+		hash := func(category string) int32 {
+			own := catboost.Hash(category)
+			if _, known := position[own]; !known && truth(category) != category {
+				number := catboost.Hash(truth(category))
+				if _, known := position[number]; known || len(position) == 0 {
+					return number
+				}
 			}
-			return i
+			return own
 		}
+		m.columns[k.Flat].text = func(category string) float64 {
+			if i, known := position[hash(category)]; known {
+				return i
+			}
+			return -1
+		}
+		m.columns[k.Flat].code = func(category string) float64 { return float64(hash(category)) }
 	}
 	return at
 }
 
-// catboostForest is the trees; at are the columns by split. An answer is yes where a number is above the border,
-// or where the category is the one that is asked for.
-func catboostForest(c *catboost.Model, at []int32) (*tree.Forest, error) {
+// catboostTables makes the tables and returns the feature of each one's first number.
+func (m *model) catboostTables(c *catboost.Model, at []int32) []int32 {
+	var first []int32
+	next := int32(len(at))
+	for _, k := range c.Tables {
+		t := &table{mixer: catboost.Mixer, width: k.Width}
+		for _, column := range k.Categorical {
+			t.digits = append(t.digits, digit{column: at[len(c.Floats)+column]})
+		}
+		for _, s := range k.Splits {
+			d := digit{kind: isAbove, column: at[s.Column], border: float64(s.Border)}
+			if s.Of == catboost.Category {
+				d = digit{kind: isValue, column: at[len(c.Floats)+s.Column], value: int64(s.Value)}
+			} else {
+				d.missing = c.Floats[s.Column].Missing == catboost.AsTrue
+			}
+			t.digits = append(t.digits, d)
+		}
+		for _, key := range k.Keys {
+			t.keys = append(t.keys, int64(key))
+		}
+		for _, v := range k.Values {
+			t.values = append(t.values, float64(v))
+		}
+		m.tables, first = append(m.tables, t), append(first, next)
+		next += int32(k.Width)
+	}
+	return first
+}
+
+// catboostForest is the trees; at are the columns by split, tables the first features of tables. An answer is yes where a
+// number is above the border, or where the category is the one that is asked for.
+func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error) {
 	f := &tree.Forest{Targets: c.Dimension, Single: true, Base: c.Bias}
 	f.Name = treeNames(f)
 	for i := range c.Trees {
@@ -127,7 +169,9 @@ func catboostForest(c *catboost.Model, at []int32) (*tree.Forest, error) {
 					f.Weights = append(f.Weights, tree.Weight{Target: int32(k), Value: c.Scale * v})
 				}
 				own.To = int32(len(f.Weights))
-			case s.Categorical:
+			case s.Of == catboost.Statistic:
+				own = tree.Node{Mode: tree.GT, Feature: tables[s.Column] + int32(s.Statistic), Value: float64(s.Border), True: top + n.Yes, False: top + n.No}
+			case s.Of == catboost.Category:
 				k := c.Categorical[s.Column]
 				own = tree.Node{Mode: tree.EQ, Feature: at[len(c.Floats)+s.Column], Value: float64(slices.Index(k.Values, s.Value)), True: top + n.Yes, False: top + n.No}
 				if own.Value < 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,7 +154,7 @@ func TestCatBoost(t *testing.T) {
 
 // TestCatBoostRefuses: what is not read is named.
 func TestCatBoostRefuses(t *testing.T) {
-	word := map[string]string{"counters": "counters of categories (CTR)", "text": "text", "embeddings": "embeddings"}
+	word := map[string]string{"several targets": "several targets", "text": "text", "embeddings": "embeddings"}
 	for _, f := range tabledFiles(t, "catboost") {
 		for _, c := range f.Refused {
 			for _, file := range [][]byte{c.CBM, c.JSON} {
@@ -182,40 +183,104 @@ func TestCatBoostHash(t *testing.T) {
 	}
 }
 
-// FuzzCatBoost: no file makes the reader panic or take more than its size allows.
-func FuzzCatBoost(f *testing.F) {
-	for _, file := range tabledFiles(f, "catboost")[:1] {
-		for i, c := range file.Cases {
-			if i%6 == 0 {
-				f.Add([]byte(c.CBM))
-				f.Add([]byte(c.JSON))
+// TestCatBoostDamaged: each prefix of a file is an error, and so is each byte of it that is turned round, or the
+// model is another one: of one with statistics some of them.
+func TestCatBoostDamaged(t *testing.T) {
+	cases := tabledFiles(t, "catboost")[0].Cases
+	damage := func(c *tabledCase, step int) {
+		for n := 0; n < len(c.CBM); n += step {
+			if _, err := catboost.Read(c.CBM[:n]); err == nil {
+				t.Fatalf("%s: %d of %d bytes are read", c.Name, n, len(c.CBM))
+			}
+			turned := slices.Clone(c.CBM)
+			turned[n] ^= 0xff
+			_, _ = Load(bytes.NewReader(turned), nil)
+		}
+		for n := 0; n < len(c.JSON); n += step {
+			if _, err := catboost.Read([]byte(c.JSON[:n])); err == nil {
+				t.Fatalf("%s: %d of %d bytes are read", c.Name, n, len(c.JSON))
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if catboost.Is(file) {
-			_, _ = Load(bytes.NewReader(file), &onnx.LoadOptions{MaxMemory: 1 << 28})
-		}
-	})
+	damage(&cases[3], 1)
+	damage(&cases[slices.IndexFunc(cases, func(c tabledCase) bool { return c.Name == "statistics, all kinds" })], 13)
 }
 
-// TestCatBoostDamaged: each prefix of a file is an error, and so is each byte of a core that is turned round, or the
-// model is another one.
-func TestCatBoostDamaged(t *testing.T) {
-	c := tabledFiles(t, "catboost")[0].Cases[3]
-	for n := range len(c.CBM) {
-		if _, err := catboost.Read(c.CBM[:n]); err == nil {
-			t.Fatalf("%d of %d bytes are read", n, len(c.CBM))
+// statisticsFile is a model of x, c and k. Tree 0 asks for the share of a target by c, (3 + 0.5)/(4 + 1) of "a" and 0.1 of "b",
+// whether it is above 0.4; tree 1 for the rows with c, k and x > 1, 5 of the 10 of the most frequent combination for
+// "a", "1" and yes, whether 5/(10 + 1) is above 0.2.
+func statisticsFile() string {
+	key := func(b ...int32) (key uint64) {
+		for _, b := range b {
+			key = catboost.Mixer * (key + catboost.Mixer*uint64(int64(b)))
 		}
+		return key
 	}
-	for i := range c.CBM {
-		turned := slices.Clone(c.CBM)
-		turned[i] ^= 0xff
-		_, _ = Load(bytes.NewReader(turned), nil)
+	a, b, one := catboost.Hash("a"), catboost.Hash("b"), catboost.Hash("1")
+	c := `{"cat_feature_index":0,"combination_element":"cat_feature_value"}`
+	three := c + `,{"cat_feature_index":1,"combination_element":"cat_feature_value"},{"border":1,"combination_element":"float_feature","float_feature_index":0}`
+	identifier := func(elements, kind string) string {
+		return strconv.Quote(fmt.Sprintf(`{"identifier":[%s],"type":"%s"}`, elements, kind))
 	}
-	for n := range len(c.JSON) {
-		if _, err := catboost.Read([]byte(c.JSON[:n])); err == nil {
-			t.Fatalf("%d of %d bytes are read", n, len(c.JSON))
+	statistic := func(elements, kind, border, prior string) string {
+		return fmt.Sprintf(`{"borders":[%s],"ctr_type":"%s","elements":[%s],"prior_denomerator":1,"prior_numerator":%s,"scale":1,"shift":0,"target_border_idx":0}`, border, kind, elements, prior)
+	}
+	return fmt.Sprintf(`{"ctr_data":{%s:{"counter_denominator":0,"hash_map":["%d",1,3,"18446744073709551615",9,9,"%d",4,0],"hash_stride":3},`+
+		`%s:{"counter_denominator":10,"hash_map":["%d",5],"hash_stride":2}},`+
+		`"features_info":{"categorical_features":[{"feature_id":"c","feature_index":0,"flat_feature_index":1},{"feature_id":"k","feature_index":1,"flat_feature_index":2}],`+
+		`"ctrs":[%s,%s],"float_features":[{"borders":[1],"feature_id":"x","feature_index":0,"flat_feature_index":0,"nan_value_treatment":"AsFalse"}]},`+
+		`"oblivious_trees":[{"leaf_values":[10,20],"splits":[{"border":0.4,"split_index":1,"split_type":"OnlineCtr"}]},{"leaf_values":[0,1],"splits":[{"border":0.2,"split_index":2,"split_type":"OnlineCtr"}]}],`+
+		`"scale_and_bias":[1,[0]]}`,
+		identifier(c, "Borders"), key(a), key(b), identifier(three, "Counter"), key(a, one, 1), statistic(c, "Borders", "0.4", "0.5"), statistic(three, "Counter", "0.2", "0"))
+}
+
+// TestCatBoostStatistics: trees that ask for statistics are terms of the columns whose categories, and answers, have them.
+func TestCatBoostStatistics(t *testing.T) {
+	g, err := Load(strings.NewReader(statisticsFile()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := tabledCase{Columns: [][]any{{2., 1., 2., 2., math.NaN(), 2.}, {"a", "a", "b", "new", "a", "a"}, {"1", "1", "1", "1", "1", "True"}}}
+	if y, want := rows.compute(t, g, []string{"prediction"})[0], []float64{21, 20, 10, 20, 20, 21}; !slices.Equal(y, want) {
+		t.Errorf("%v, want %v", y, want)
+	}
+	s, err := onnx.Discover(g, onnx.Unbound(g), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var terms []string
+	for _, term := range s.Predictors[0].Terms {
+		terms = append(terms, term.Name)
+	}
+	if want := []string{"f(c)", "f(x,c,k)"}; !slices.Equal(terms, want) {
+		t.Errorf("the terms are %q, want %q", terms, want)
+	}
+}
+
+// TestCatBoostStatisticsDamaged: what a file says of statistics is checked.
+func TestCatBoostStatisticsDamaged(t *testing.T) {
+	for from, c := range map[string]struct{ to, want string }{
+		`"ctr_type":"Borders"`:                     {`"ctr_type":"New"`, `of the kind "New"`},
+		`"ctr_type":"Counter"`:                     {`"ctr_type":"Buckets"`, "no counts"},
+		`"target_border_idx":0`:                    {`"target_border_idx":1`, "class 1 of 2"},
+		`"target_border_idx":0},`:                  {`"target_border_idx":-1},`, "class -1 of 2"},
+		`"hash_stride":3`:                          {`"hash_stride":4`, "damaged"},
+		`"hash_stride":2`:                          {`"hash_stride":1`, "damaged"},
+		`,1,3,`:                                    {`,1,3e9,`, "the count"},
+		`"split_index":1`:                          {`"split_index":2`, "border"},
+		`"split_index":2`:                          {`"split_index":-2`, "border"},
+		`"cat_feature_index":0,`:                   {`"cat_feature_index":7,`, "column"},
+		`"combination_element":"float_feature"`:    {`"combination_element":"text"`, `the kind "text"`},
+		`"cat_feature_value"}],"prior_denomerator`: {`"cat_feature_exact_value"}],"prior_denomerator`, "no categorical column"},
+		`"prior_denomerator":1`:                    {`"prior_denomerator":0`, "Inf"},
+		`"ctrs":[`:                                 {`"ctrs":[{"borders":[0.4],"ctr_type":"Borders","elements":[{"cat_feature_index":0,"combination_element":"cat_feature_value"}],"prior_denomerator":1,"prior_numerator":0.5,"scale":1},`, "several targets"},
+	} {
+		file := strings.Replace(statisticsFile(), from, c.to, 1)
+		if file == statisticsFile() {
+			t.Errorf("the file has no %s", from)
+		}
+		if _, err := Load(strings.NewReader(file), nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.to, err, c.want)
 		}
 	}
 }

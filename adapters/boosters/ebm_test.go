@@ -71,20 +71,6 @@ func TestEBMCategories(t *testing.T) {
 	}
 }
 
-// FuzzEBM: no file makes the reader panic or take more than its size allows.
-func FuzzEBM(f *testing.F) {
-	for i, c := range tabledFiles(f, "interpret")[0].Cases {
-		if i%5 == 0 {
-			f.Add([]byte(c.JSON))
-		}
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if ebm.Is(file) {
-			_, _ = Load(bytes.NewReader(file), &onnx.LoadOptions{MaxMemory: 1 << 28})
-		}
-	})
-}
-
 // TestEBMDamaged: each prefix of a file is an error.
 func TestEBMDamaged(t *testing.T) {
 	c := tabledFiles(t, "interpret")[0].Cases[2]

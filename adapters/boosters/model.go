@@ -17,8 +17,9 @@ import (
 type model struct {
 	library, version string
 	columns          []column
-	named            bool // the file has the names of its columns
-	single           bool // numbers enter as float32
+	tables           []*table // further features, behind the columns
+	named            bool     // the file has the names of its columns
+	single           bool     // numbers enter as float32
 	targets          int
 	ensembles        []*ensemble
 	linear           *linear // nil: none
@@ -36,20 +37,26 @@ type column struct {
 	levels []string // the texts or numbers that the codes 0, 1, ... stand for; nil: it enters as it is
 	// text is the number as which a text enters, NaN for a missing one; nil: the column holds numbers. Such columns have names.
 	text func(string) float64
+	code func(string) float64 // the whole number by which tables know a text
 }
 
-// find finds a category. A truth value as text files have it, if it is none, is the number that libraries take it for.
+// find finds a category; a truth value, if it is none, by its number.
 func find(category string, in func(string) (code float64, known bool)) (float64, bool) {
-	if code, known := in(category); known {
-		return code, true
+	if code, known := in(category); known || truth(category) == category {
+		return code, known
 	}
+	return in(truth(category))
+}
+
+// truth is a category; of a truth value as text files have it the number that libraries take it for.
+func truth(category string) string {
 	switch category {
 	case "True", "TRUE", "true":
-		return in("1")
+		return "1"
 	case "False", "FALSE", "false":
-		return in("0")
+		return "0"
 	}
-	return 0, false
+	return category
 }
 
 // entry is how a number of a column enters.
@@ -154,10 +161,17 @@ func (m *model) check() error {
 		}
 		seen[c.name] = true
 	}
+	features := len(m.columns)
+	for _, t := range m.tables {
+		if err := t.check(); err != nil {
+			return err
+		}
+		features += t.width
+	}
 	for _, e := range m.ensembles {
 		for i := range e.forest.Nodes {
-			if n := &e.forest.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= len(m.columns) {
-				return fmt.Errorf("%s splits feature %d of %d", e.forest.Name(int32(i)), n.Feature, len(m.columns))
+			if n := &e.forest.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= features {
+				return fmt.Errorf("%s splits feature %d of %d", e.forest.Name(int32(i)), n.Feature, features)
 			}
 		}
 	}
@@ -232,6 +246,9 @@ func (w *writer) inputs() {
 			w.AddInput(c.name, w.t, onnxpb.Rows, 1)
 			names = append(names, c.name)
 		}
+		for k, t := range w.tables {
+			names = append(names, w.table(k, t))
+		}
 		w.AddNode("Concat", names, w.x, onnxpb.Int("axis", 1))
 	} else {
 		w.x = "features"
@@ -250,18 +267,23 @@ func (w *writer) inputs() {
 
 // number writes the numbers of a column of text.
 func (w *writer) number(c column) string {
-	if w.texts == nil {
-		w.Import("pho", 1)
-		w.texts = map[string]func(string) float64{}
-	}
-	name := prefix + "number of " + c.name
-	w.texts[name] = c.text
-	w.AddNodes("pho", "TextNumbers", []string{c.name}, []string{name})
+	name := w.textNumber("number of "+c.name, c.name, c.text)
 	if w.t == onnxpb.TensorProto_DOUBLE {
 		return name
 	}
 	w.AddNode("Cast", []string{name}, name+", rounded", onnxpb.Int("to", int64(w.t)))
 	return name + ", rounded"
+}
+
+// textNumber writes a function of a column of text.
+func (w *writer) textNumber(name, column string, of func(string) float64) string {
+	if w.texts == nil {
+		w.Import("pho", 1)
+		w.texts = map[string]func(string) float64{}
+	}
+	w.texts[prefix+name] = of
+	w.AddNodes("pho", "TextNumbers", []string{column}, []string{prefix + name})
+	return prefix + name
 }
 
 // enter lets the columns of that entry enter as write says.

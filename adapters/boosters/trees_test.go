@@ -1,7 +1,6 @@
 package boosters
 
 import (
-	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -64,13 +63,4 @@ func TestReleasedTreesAreRead(t *testing.T) {
 			}
 		}
 	}
-}
-
-func FuzzTrees(f *testing.F) {
-	f.Add([]byte(twoTrees))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if isTrees(file) {
-			_, _ = Load(bytes.NewReader(file), nil)
-		}
-	})
 }

@@ -11,17 +11,18 @@ import (
 )
 
 func newReport(s streams) *cobra.Command {
-	var model, maxMemory, labels string
+	var model, maxMemory, labels, title string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write DIR/report.html and DIR/effects.csv again",
 		Long: `Write DIR/report.html and DIR/effects.csv again from DIR/decomposition.json,
 DIR/moments.bin and the network.
 
---labels replaces the labels in DIR/decomposition.json, or adds some; nothing else in it
-changes, and nothing is computed anew. A file that holds {} removes them.`,
+--labels replaces the labels in DIR/decomposition.json, or adds some, and --title what the
+report is called; nothing else in it changes, and nothing is computed anew. A file that holds {}
+removes the labels, an empty title the title.`,
 		Example: `  pho report result
-  pho report result --labels labels.json
+  pho report result --labels labels.json --title 'What moves rents'
   pho report result --model moved/model.onnx`,
 		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,11 +34,15 @@ changes, and nothing is computed anew. A file that holds {} removes them.`,
 			if err != nil {
 				return err
 			}
+			titled := cmd.Flags().Changed("title")
+			if titled {
+				r.Title = title
+			}
 			path := func(name string) string { return filepath.Join(args[0], name) }
 			var in sources
 			in.addNetworks(opened)
 			in.add("the labels", labels)
-			if labels != "" {
+			if labels != "" || titled {
 				if err := in.spareFile("the decomposition", path(resultdir.Decomposition)); err != nil {
 					return err
 				}
@@ -49,7 +54,7 @@ changes, and nothing is computed anew. A file that holds {} removes them.`,
 				}
 			}
 			var further []durable.File
-			if labels != "" {
+			if labels != "" || titled {
 				further = []durable.File{{Path: path(resultdir.Decomposition), Write: func(f *os.File) error { return r.Encode(f) }}}
 			}
 			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, opened.Model, r, further...)
@@ -57,6 +62,7 @@ changes, and nothing is computed anew. A file that holds {} removes them.`,
 	}
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addLabels(cmd.Flags(), &labels, ", kept in DIR in place of those that are there")
+	cmd.Flags().StringVar(&title, "title", "", "what the report is called, a line of `TEXT`, kept in DIR (default: what is predicted, and by which model)")
 	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }

@@ -317,10 +317,13 @@ def test_catboost_goes_by_its_file(people):
     catboost = pytest.importorskip("catboost")
     rows = people[["region", "age", "income"]].assign(decade=(people.age // 10).astype(int))
     settings = {"iterations": 10, "verbose": 0, "allow_writing_files": False, "cat_features": ["region", "decade"]}
-    model = catboost.CatBoostRegressor(one_hot_max_size=20, **settings)
-    _by_file(model, rows, people.y, lambda m: m.predict(rows))
-    d = pho.decompose(catboost.CatBoostRegressor(**settings).fit(rows, people.y), rows, "~ age")
-    assert any("counters of categories (CTR)" in w for w in d.warnings)
+    for largest in (20, 1):  # each category by itself, and their statistics
+        model = catboost.CatBoostRegressor(one_hot_max_size=largest, max_ctr_complexity=2, **settings)
+        _by_file(model, rows, people.y, lambda m: m.predict(rows))
+    words = rows.assign(words=["old" if a > 40 else "young at heart" for a in people.age])
+    texts = catboost.CatBoostRegressor(text_features=["words"], **settings).fit(words, people.y)
+    d = pho.decompose(texts, words, "~ age")
+    assert any("columns of text" in w for w in d.warnings)
 
 
 @pytest.mark.filterwarnings("ignore")

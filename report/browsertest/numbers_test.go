@@ -174,19 +174,24 @@ func TestCurvesAreEffects(t *testing.T) {
 			t.Skip("a comparison has no effects.csv")
 		}
 		a, b := readArtifact(t, dir), open(t, page, look{noJS: true})
+		if value[bool](b, `!!document.querySelector("[data-scale=response]")`) { // TestResponseScale has these; effects are on the other
+			b = opened(t, page, look{})
+			b.choose("scale", "link")
+		}
 		curves, levels := readEffects(t, dir)
 		type drawn struct {
 			K      int
 			Term   string
 			Scale  string  // of x
 			Unit   float64 // of a pixel
+			Steps  bool
 			Points [][2]float64
 			Levels map[string]float64
 		}
 		compared := 0
 		for _, d := range value[[]drawn](b, `(() => {`+readPictures+`
 			return figures().map(f => {
-				const x = scale(f.svg, "x", "x"), y = scale(f.svg, "y", "y"), path = f.svg.querySelector("path.after"), out = {K: f.k, Term: f.term, Scale: f.svg.dataset.xScale || ""};
+				const x = scale(f.svg, "x", "x"), y = scale(f.svg, "y", "y"), path = f.svg.querySelector("path.after"), out = {K: f.k, Term: f.term, Scale: f.svg.dataset.xScale || "", Steps: "steps" in f.svg.dataset};
 				if (path && x && y) {
 					const [left, top, right, bottom] = f.svg.dataset.box.split(",").map(Number); // beyond it nothing is seen
 					const n = path.getTotalLength(); out.Points = []; out.Unit = Math.abs(y(1) - y(0));
@@ -203,6 +208,9 @@ func TestCurvesAreEffects(t *testing.T) {
 		})()`) {
 			name := a.Predictors[d.K].Name
 			if c := curves[name+"\x00"+d.Term]; len(c) > 1 {
+				if d.Steps {
+					c = stepped(c)
+				}
 				w := warped(d.Scale)
 				for i := range c {
 					c[i][0] = w(c[i][0])
@@ -231,6 +239,16 @@ func TestCurvesAreEffects(t *testing.T) {
 			t.Error("nothing was compared")
 		}
 	})
+}
+
+// stepped are the whole numbers of a curve as steps.
+func stepped(c [][2]float64) (out [][2]float64) {
+	for _, p := range c {
+		if p[0] == math.Trunc(p[0]) {
+			out = append(out, [2]float64{p[0] - 0.5, p[1]}, [2]float64{p[0] + 0.5, p[1]})
+		}
+	}
+	return out
 }
 
 // distance is how far, in pixels, a point is from a curve of lines; ux and uy are the units

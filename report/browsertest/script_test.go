@@ -66,6 +66,9 @@ func TestHover(t *testing.T) {
 	each(t, func(t *testing.T, dir, page string) {
 		b := opened(t, page, look{})
 		b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
+		if value[bool](b, "!!document.getElementById('scale')") {
+			b.choose("scale", "link")
+		}
 		a := readArtifact(t, dir)
 		curves, _ := readEffects(t, dir)
 		type figure struct {
@@ -133,6 +136,7 @@ func TestSort(t *testing.T) {
 		if value[bool](b, `!document.querySelector("[id$=-moved]")`) {
 			t.Skip("no table of terms")
 		}
+		b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
 		const terms = `[...` + table + `.tBodies[0].rows].filter(r => !r.classList.contains("member")).map(r => r.cells[0].textContent + "\t" + r.cells[1].textContent)`
 		before := value[[]string](b, terms)
 		column := func() []float64 {
@@ -241,6 +245,7 @@ func TestRows(t *testing.T) {
 // TestZoom: a drag shows a part of a curve, the button all of it again; keys do the same.
 func TestZoom(t *testing.T) {
 	b := opened(t, filepath.Join(made(t, "smooths"), "report.html"), look{})
+	b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
 	const svg = `[...document.querySelectorAll("svg[data-kind=curve]")].find(s => s.closest("figure").dataset.term === "s(x0)")`
 	width := func() float64 { return value[float64](b, svg+".dataset.x1 - "+svg+".dataset.x0") }
 	all := width()
@@ -267,7 +272,8 @@ func TestZoom(t *testing.T) {
 	}
 }
 
-// TestResponseScale: of a log link, values are exp(intercept + effect) on the response scale.
+// TestResponseScale: of a log link, values are exp(intercept + effect) on the response scale, which is what
+// the server draws: the curve is where its values say, by the ticks.
 func TestResponseScale(t *testing.T) {
 	dir := made(t, "poisson")
 	b := opened(t, filepath.Join(dir, "report.html"), look{})
@@ -282,8 +288,20 @@ func TestResponseScale(t *testing.T) {
 		return v
 	}
 	intercept := value[float64](b, `JSON.parse(document.getElementById("pho-data").textContent).predictors[0].intercept`)
+	picture := fmt.Sprintf(`(() => {%s
+		const f = %s, y = scale(f, "y", "y"), dot = f.querySelector(".readout .dot-after");
+		return y(Number(dot.getAttribute("cy")));
+	})()`, readPictures, svg)
+	response := after()
+	if drawn := value[float64](b, picture); math.Abs(drawn-response) > 2e-2*response {
+		t.Errorf("the server draws %g, the value is %g", drawn, response)
+	}
+	b.choose("scale", "link")
 	link := after()
 	b.choose("scale", "response")
+	if got := after(); got != response {
+		t.Errorf("%g, %g before", got, response)
+	}
 	if got, want := after(), math.Exp(intercept+link); math.Abs(got-want) > 2e-3*want {
 		t.Errorf("%g on the response scale, exp(%g + %g) is %g", got, intercept, link, want)
 	}
@@ -304,7 +322,7 @@ func TestEnlarge(t *testing.T) {
 		n := value[int](b, `document.querySelectorAll("button.enlarge").length`)
 		for i := 0; i < n; i += 1 + n/4 {
 			button := fmt.Sprintf(`document.querySelectorAll("button.enlarge")[%d]`, i)
-			if !value[bool](b, button+".getClientRects().length > 0") {
+			if !value[bool](b, button+".checkVisibility()") {
 				continue
 			}
 			b.eval(button + ".focus()")
@@ -321,6 +339,39 @@ func TestEnlarge(t *testing.T) {
 			}
 		}
 	}, "smooths", "levels", "california")
+}
+
+// TestSave: a picture is a drawing that needs no page, as SVG and PNG, and its values are a table of as many
+// rows as the grid has points.
+func TestSave(t *testing.T) {
+	each(t, func(t *testing.T, _, page string) {
+		b := opened(t, page, look{})
+		b.eval(`window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return "#"; };
+			document.execCommand = () => { window.copied = document.activeElement.value; return true; };`)
+		type file struct {
+			Type, Text string
+			Size       int
+		}
+		of := func(label string) file {
+			b.eval(fmt.Sprintf(`saved.length = 0; [...document.querySelector("figure[data-term]").querySelectorAll("button.save")].find(e => e.textContent === %q).click()`, label))
+			return value[file](b, `new Promise(async done => { while (!saved.length) await new Promise(r => setTimeout(r, 20)); const s = saved[0]; done({Type: s.type, Text: s.type === "image/png" ? "" : await s.text(), Size: s.size}); })`)
+		}
+		if f := of("SVG"); f.Type != "image/svg+xml" || !strings.Contains(f.Text, `xmlns="http://www.w3.org/2000/svg"`) || !strings.Contains(f.Text, "stroke:") || strings.Contains(f.Text, "var(--") {
+			t.Errorf("%s: %.200s", f.Type, f.Text)
+		}
+		if f := of("PNG"); f.Type != "image/png" || f.Size < 2000 {
+			t.Errorf("%s of %d bytes", f.Type, f.Size)
+		}
+		b.eval(`document.querySelector("figure[data-term] > .tools button.copy").click()`)
+		points := value[int](b, `(d => { const p = d.predictors[0], e = p.effects.find(e => e.term === document.querySelector("figure[data-term]").dataset.term), n = a => (a.levels || a.values).length; return n(d.axes[e.x]) * (e.x2 === undefined ? 1 : n(d.axes[e.x2])); })(JSON.parse(document.getElementById("pho-data").textContent))`)
+		if rows := strings.Split(value[string](b, "copied"), "\n"); len(rows) != points+1 || strings.Count(rows[1], "\t") < 3 {
+			t.Errorf("%d rows of a grid of %d points: %q", len(rows), points, rows[:min(2, len(rows))])
+		}
+		b.eval(`document.querySelector("table.sortable").closest(".scroll").nextElementSibling.querySelector("button.copy").click()`)
+		if rows, want := strings.Split(value[string](b, "copied"), "\n"), value[int](b, `document.querySelector("table.sortable").rows.length`); len(rows) != want {
+			t.Errorf("%d rows of a table of %d", len(rows), want)
+		}
+	}, "smooths", "poisson", "levels", "california")
 }
 
 // TestChoosePredictor: of ten classes one is left, and all again.

@@ -23,7 +23,7 @@ function makeFigure(data, view, figure, svg, effect, size, frame) {
     const scale = effect.axis2 || !numbersOf(data, effect, view.scale) ? "link" : view.scale;
     whole.hidden = !own.window;
     searchedLevels(figure, effect, own.levels);
-    if (size === small && (effect.axis2 || scale === "link" && !own.window && !own.levels)) {
+    if (size === small && (effect.axis2 || scale === frame.scale && !own.window && !own.levels)) {
       ownScale(figure, false);
       return restore(svg);
     }
@@ -35,8 +35,14 @@ function makeFigure(data, view, figure, svg, effect, size, frame) {
   whole.addEventListener("click", function () { change(null); });
   enlarge.addEventListener("click", function () { openLarge(data, view, effect, svg, frame); });
   svg.after(out);
-  if (size === small) figure.append(element("div", { class: "tools" }, whole, enlarge));
-  else out.after(whole);
+  const files = [["SVG", saveSVG], ["PNG", savePNG]].map(function (kind) {
+    const button = element("button", { class: "save", type: "button", "aria-label": "Save " + effect.term + " as " + kind[0] }, kind[0]);
+    button.addEventListener("click", function () { kind[1](svg, effect); });
+    return button;
+  });
+  const tools = element("div", { class: "tools" }, whole, copyButton("copy values", function () { return valuesText(data, view, effect); }), ...files);
+  if (size === small) tools.append(enlarge);
+  figure.append(tools);
   if (effect.axis.levels && !effect.axis2 && effect.axis.levels.length > manyLevels) {
     svg.before(levelSearch(effect, function (levels) { own.levels = levels; draw(); }));
   }

@@ -131,7 +131,7 @@ function showPoint(data, svg, effect, out, scale, point) {
     said.push(effect.axis2.feature + " = " + placeOf(effect.axis2, point.j));
     exact("x2", (effect.axis2.levels || effect.axis2.values)[point.j]);
   }
-  said.push("after " + text(numbers.after[at], 4));
+  said.push((effect.black ? "" : "after ") + text(numbers.after[at], 4));
   exact("after", numbers.after[at]);
   if (numbers.after[at] === null) said[said.length - 1] = effect.axis.levels ? "did not occur" : "no row is near";
   if (numbers.low && numbers.low[at] !== null) {

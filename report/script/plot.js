@@ -1,8 +1,8 @@
 // Pictures drawn here: zoomed, on the response's scale, enlarged. Classes are the server's, so
 // they look the same. What the server drew comes back when nothing is left to change.
 
-const small = { width: 360, left: 46, right: 350, top: 8, bottom: 186, strip: 22, foot: 60 };
-const large = { width: 960, left: 70, right: 945, top: 12, bottom: 440, strip: 34, foot: 76 };
+const small = { width: 360, left: 46, right: 350, top: 22, bottom: 186, strip: 22, foot: 60 };
+const large = { width: 960, left: 70, right: 945, top: 30, bottom: 440, strip: 34, foot: 76 };
 
 // redraw draws an effect into svg. view: scale, and window, the range of x (null: all);
 // levels, those of a factor to draw (null: all); frame, the data-*
@@ -37,7 +37,10 @@ function restore(svg) {
 }
 
 function drawCurve(data, svg, effect, numbers, view, size) {
-  const values = effect.axis.values;
+  const whole = effect.axis.whole, twice = function (list) { return whole && list ? list.flatMap(function (v) { return [v, v]; }) : list; };
+  const values = whole ? effect.axis.values.flatMap(function (v) { return [v - 0.5, v + 0.5]; }) : effect.axis.values; // the ends of steps
+  numbers = Object.assign({}, numbers, { networks: numbers.networks.map(twice) });
+  for (const key of ["after", "before", "low", "high", "simLow", "simHigh"]) numbers[key] = twice(numbers[key]);
   const old = view.frame || {}, range = view.window || [Number(old.x0 || values[0]), Number(old.x1 || values[values.length - 1])];
   const inside = function (list) { return list && list.filter(function (v, i) { return values[i] >= range[0] && values[i] <= range[1]; }); };
   const x = axisOf(range[0], range[1], size.left, size.right, warpOf(old.xScale));
@@ -49,7 +52,8 @@ function drawCurve(data, svg, effect, numbers, view, size) {
   for (const key in set) if (set[key] !== undefined) svg.setAttribute(key, set[key]);
   const ys = ticksOf(y, 7), xs = ticksOf(x, 6), foot = size.bottom + size.strip + 4;
   svg.append(shape("path", { class: "grid", d: ys.map(function (t) { return "M" + size.left + " " + t.at + "H" + size.right; }).join("") }));
-  if (view.scale === "link" && y.lo < 0 && y.hi > 0) svg.append(shape("path", { class: "zero", d: "M" + size.left + " " + y.at(0) + "H" + size.right }));
+  const base = baseOf(data, effect, view.scale);
+  if (y.lo < base && y.hi > base) svg.append(shape("path", { class: "zero", d: "M" + size.left + " " + y.at(base) + "H" + size.right }));
   svg.append(shape("path", { class: "data", d: bars(data, effect.axis, x, size) }));
   const plot = clipped(svg, size);
   plot.append(
@@ -61,7 +65,12 @@ function drawCurve(data, svg, effect, numbers, view, size) {
   svg.append(shape("path", { class: "axis", d: "M" + size.left + " " + foot + "H" + size.right + xs.map(function (t) { return "M" + t.at + " " + foot + "v4"; }).join("") }));
   for (const t of ys) svg.append(shape("text", { class: "y", x: size.left - 4, y: t.at, dy: 4 }, t.label));
   for (const t of xs) svg.append(shape("text", { class: "x", x: t.at, y: foot + 15 }, t.label));
-  svg.append(shape("text", { class: "x name", x: (size.left + size.right) / 2, y: foot + 30 }, titleOf(effect.axis)));
+  svg.append(shape("text", { class: "x name", x: (size.left + size.right) / 2, y: foot + 30 }, titleOf(effect.axis)), outcomeTitle(data, effect, view.scale));
+}
+
+// outcomeTitle is what stands above the axis of values.
+function outcomeTitle(data, effect, scale) {
+  return shape("text", { class: "name", x: 4, y: 11 }, data.predictors[effect.predictor].titles[scale] || "");
 }
 
 // core leaves out the ends of a band that are much wider than the curve, where there are hardly
@@ -128,18 +137,20 @@ function drawDots(data, svg, effect, numbers, view, size) {
   let shown = view.levels || levels.map(function (_, i) { return i; });
   if (levels.length > manyLevels) shown = shown.slice().sort(function (a, b) { return numbers.after[b] - numbers.after[a] || a - b; });
   const pick = function (list) { return list && shown.map(function (i) { return list[i]; }); };
-  const left = size === large ? 240 : 102, right = size.width - 52;
+  const letters = size === large ? 40 : Math.min(mostLetters, Math.max(4, ...shown.map(function (i) { return [...levels[i]].length; })));
+  const left = size === large ? 240 : Math.round(letters * 6.2) + 12, right = size.width - 52;
   const [lo, hi] = view.range || rangeOf([pick(numbers.after), pick(numbers.before), pick(core(numbers.low, numbers)), pick(core(numbers.high, numbers))], 0.05);
   const x = axisOf(lo, hi, left, right), end = size.top + row * shown.length + 4;
   svg.setAttribute("viewBox", "0 0 " + size.width + " " + (end + 20));
   const ticks = ticksOf(x, size === large ? 8 : 4);
-  svg.append(shape("path", { class: "grid", d: ticks.map(function (t) { return "M" + t.at + " 4V" + end; }).join("") }));
-  if (view.scale === "link" && x.lo < 0 && x.hi > 0) svg.append(shape("path", { class: "zero", d: "M" + x.at(0) + " 4V" + end }));
+  svg.append(shape("path", { class: "grid", d: ticks.map(function (t) { return "M" + t.at + " " + size.top + "V" + end; }).join("") }));
+  const base = baseOf(data, effect, view.scale);
+  if (x.lo < base && x.hi > base) svg.append(shape("path", { class: "zero", d: "M" + x.at(base) + " " + size.top + "V" + end }));
+  svg.append(outcomeTitle(data, effect, view.scale));
   const cut = function (v) { return x.at(Math.min(Math.max(v, x.lo), x.hi)); };
-  const letters = size === large ? 40 : 15;
   shown.forEach(function (i, at) {
     const y = size.top + row * at + row / 2, g = shape("g", { "data-level": levels[i] });
-    const name = levels[i].length > letters ? levels[i].slice(0, letters - 1) + "…" : levels[i];
+    const name = [...levels[i]].length > letters ? [...levels[i]].slice(0, letters - 1).join("") + "…" : levels[i];
     g.append(shape("text", { class: "y", x: left - 6, y: y + 4 }, name));
     if (numbers.low && numbers.low[i] !== null) g.append(shape("path", { class: "whisker", d: "M" + cut(numbers.low[i]) + " " + y + "H" + cut(numbers.high[i]) }));
     if (!effect.black && numbers.before[i] !== null) g.append(shape("circle", { class: "dot-before", cx: cut(numbers.before[i]), cy: y, r: 3.5 }));
@@ -153,4 +164,4 @@ function drawDots(data, svg, effect, numbers, view, size) {
 }
 
 // manyLevels: from more levels on they are searched and stand in order of their effect.
-const manyLevels = 12;
+const manyLevels = 12, mostLetters = 29;

@@ -1,5 +1,6 @@
 // The scale of the response. An effect is shown there as the response of a row all of whose
-// other parts are at their mean: g(intercept + effect). That is no mean of responses.
+// other parts are at their mean: g(intercept + effect), or as its ratio to that of a row of mean parts
+// alone: g(effect). That is no mean of responses.
 
 // inverses are the inverse functions of links, as family.Link names them.
 const inverses = {
@@ -41,7 +42,7 @@ function numbersOf(data, effect, scale) {
   if (!p.response) return null;
   if (p.response.function === "softmax") return probabilities(data, effect, out);
   const g = inverse(p.response);
-  const map = function (v) { return v && v.map(function (v) { return v === null ? null : g(p.intercept + v); }); };
+  const map = function (v) { return v && v.map(function (v) { return v === null ? null : g((p.response.relative ? 0 : p.intercept) + v); }); };
   for (const key of ["after", "before", "low", "high", "simLow", "simHigh"]) out[key] = map(out[key]);
   out.networks = out.networks.map(map);
   return out;
@@ -75,19 +76,27 @@ function probabilities(data, effect, link) {
 // responseOfRow is the response in a stored row; null: not known.
 function responseOfRow(data, row, k) {
   const r = data.predictors[k].response;
-  if (!r) return null;
+  if (!r || r.effects_only) return null;
   const eta = function (l) { return row.parts[l][row.parts[l].length - 1]; };
   if (r.function === "softmax") return softmax(r.with.map(eta), r.with.indexOf(k), r.reference);
   return inverse(r)(eta(k) + (k === 0 ? row.offset || 0 : 0));
 }
 
+// baseOf is where an effect of 0 is on a scale.
+function baseOf(data, effect, scale) {
+  const p = data.predictors[effect.predictor], r = p.response;
+  if (scale === "link") return 0;
+  if (r.function === "softmax") return softmax(r.with.map(function (k) { return data.predictors[k].intercept; }), r.with.indexOf(effect.predictor), r.reference);
+  return inverse(r)(r.relative ? 0 : p.intercept);
+}
+
 // scaleWords say what the chosen scale is.
 function scaleWords(data, scale) {
-  if (scale === "link") return "";
+  if (scale === "link") return "On this scale the parts of a row, its effects and the intercept, add up.";
   const all = data.predictors.filter(function (p) { return p.response; }), r = all[0].response;
   const same = all.every(function (p) { return p.response.function === "softmax"; });
   const formulas = same ? "the softmax of intercepts plus effects" : all.map(function (p) {
-    return (all.length > 1 ? p.name + ": " : "") + p.response.function + "(intercept + effect)" + (p.response.plus ? " + " + text(p.response.plus) : "");
+    return (all.length > 1 ? p.name + ": " : "") + p.response.function + (p.response.relative ? "(effect)" : "(intercept + effect)") + (p.response.plus ? " + " + text(p.response.plus) : "");
   }).join("; ");
   let s = "Shown is " + formulas + ", " + (same ? "the probability of each class" : all.length > 1 ? "what the model puts out" : "the " + r.name) +
     " in a row whose other parts are all at their mean. It is no average over the rows.";

@@ -1,10 +1,13 @@
 // What runs when the page is read: the controls, and all that follows them.
 
 function start() {
-  const data = readData(), view = { scale: "link" };
+  const data = readData(), view = { scale: document.getElementById("scale") ? document.getElementById("scale").value : "link" };
   const by = function (id) { return document.getElementById(id); };
-  const redrawAll = makeFigures(data, view);
-  for (const table of document.querySelectorAll("table.sortable")) sortable(table);
+  const clear = keepClear(by("controls")), redrawAll = makeFigures(data, view);
+  for (const table of document.querySelectorAll("table.sortable")) {
+    sortable(table);
+    table.closest(".scroll").after(element("div", { class: "tools" }, copyButton("copy table", function () { return tableText(table); })));
+  }
   makeRows(data);
 
   by("find").addEventListener("input", function () {
@@ -15,6 +18,7 @@ function start() {
     by("scale").addEventListener("change", function () {
       view.scale = by("scale").value;
       by("scale-words").textContent = scaleWords(data, view.scale);
+      clear();
       redrawAll();
     });
   }
@@ -24,16 +28,18 @@ function start() {
     if (box) box.addEventListener("change", function () { document.body.classList.toggle("hide-" + what, !box.checked); });
   }
   by("controls").hidden = false;
-  keepClear(by("controls"));
   openTarget();
   addEventListener("hashchange", openTarget);
 }
 
-// keepClear lets headings that are jumped to stop below the bar, however many lines it has.
+// keepClear lets headings that are jumped to stop below the bar, however many lines it has; what it
+// returns looks at the bar again.
 function keepClear(bar) {
-  new ResizeObserver(function () {
+  const look = function () {
     document.documentElement.style.scrollPaddingTop = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight + "px" : "0";
-  }).observe(bar);
+  };
+  new ResizeObserver(look).observe(bar);
+  return look;
 }
 
 // openTarget opens what is folded round the place that the address names.

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/internal/base/kernel"
 )
@@ -11,6 +12,7 @@ type stretch struct {
 	trees  []walked
 	target int32         // -1: several
 	beside *kernel.Trees // the same trees; nil: they do not fit there
+	single bool          // all leaves of beside are of float32
 }
 
 // fewest is how many trees of a stretch are worth walking down side by side.
@@ -26,7 +28,7 @@ func (e *Ensemble) stretch() {
 		s := stretch{trees: e.trees[from:to], target: target}
 		if fits && to-from >= fewest && len(e.columns) <= singles {
 			if s.beside = beside(s.trees, len(e.columns)); s.beside != nil {
-				e.stride = s.beside.Stride()
+				e.stride, s.single = s.beside.Stride(), singleLeaves(s.trees)
 			}
 		}
 		e.stretches, from = append(e.stretches, s), to
@@ -43,6 +45,16 @@ func (t *walked) fitsBeside(single bool) bool {
 	}
 	for i := range t.nodes {
 		if threshold := t.nodes[i].threshold; float64(float32(threshold)) != threshold {
+			return false
+		}
+	}
+	return true
+}
+
+// singleLeaves reports whether what the leaves add is of float32.
+func singleLeaves(trees []walked) bool {
+	for i := range trees {
+		if slices.ContainsFunc(trees[i].value, func(v float64) bool { return float64(float32(v)) != v }) {
 			return false
 		}
 	}

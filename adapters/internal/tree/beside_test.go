@@ -25,6 +25,11 @@ func TestWalksBeside(t *testing.T) {
 				f.Nodes[i].Value = r.NormFloat64()
 			}
 		}
+		for i := range f.Weights {
+			if seed%3 > 0 { // of float32, which sums of float32 need
+				f.Weights[i].Value = float64(float32(f.Weights[i].Value))
+			}
+		}
 		if f.Single = seed%2 == 0; !f.Single { // a split by < has another threshold
 			for i := range f.Nodes {
 				switch n := &f.Nodes[i]; n.Mode {
@@ -71,6 +76,20 @@ func TestWalksBeside(t *testing.T) {
 		}
 		if !equal64(got, want) {
 			t.Fatalf("seed %d: sums %v, want %v", seed, got, want)
+		}
+		clear(got)
+		e.SumRounded(got, in, n)
+		for i := range n {
+			single := 0.0
+			for _, root := range f.Roots {
+				leaf := f.end(root, x[i*features:(i+1)*features])
+				for _, w := range f.Weights[leaf.From:leaf.To] {
+					single = float64(float32(single + w.Value))
+				}
+			}
+			if got[i] != single {
+				t.Fatalf("seed %d: row %d sums to %v in float32, want %v", seed, i, got[i], single)
+			}
 		}
 	}
 	if besides < 40 && kernel.NewTrees(1, 1, 1) != nil {

@@ -36,43 +36,75 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 	if rows == 0 {
 		return
 	}
-	width := e.Columns()
-	block := Block
-	if e.stride > 0 {
-		block = min(Block, singles/e.stride)
-	}
+	width, block := e.Columns(), e.block()
 	for from := 0; from < rows; from += block {
 		n := min(block, rows-from)
 		e.sumBlock(dst[from*e.Targets:(from+n)*e.Targets], x[from*width:(from+n)*width], n)
 	}
 }
 
+// block is how many rows go down one tree after another together.
+func (e *Ensemble) block() int {
+	if e.stride > 0 {
+		return min(Block, singles/e.stride)
+	}
+	return Block
+}
+
 // SumRounded is Sum, each sum rounded to float32 after each tree.
 func (e *Ensemble) SumRounded(dst, x []float64, rows int) {
 	var endsOf [Block]uint32
-	var buf [1]Weight
-	width := e.Columns()
-	for from := 0; from < rows; from += Block {
-		ends := endsOf[:min(Block, rows-from)]
+	var single [singles]float32
+	width, block := e.Columns(), e.block()
+	for from := 0; from < rows; from += block {
+		ends := endsOf[:min(block, rows-from)]
 		own, sums := x[from*width:(from+len(ends))*width], dst[from*e.Targets:]
-		for i := range e.trees {
-			t := &e.trees[i]
-			e.descend(t, own, ends)
-			if t.target >= 0 {
-				at := int(t.target)
-				for _, end := range ends {
-					sums[at] = float64(float32(sums[at] + t.value[end]))
-					at += e.Targets
-				}
+		if e.stride > 0 {
+			upwards(single[:], own, width, e.stride)
+		}
+		for i := range e.stretches {
+			s := &e.stretches[i]
+			if s.beside != nil && s.single {
+				s.sumBeside(sums, single[:], len(ends), e.Targets, s.beside.SumRounded)
 				continue
 			}
-			for r, end := range ends {
-				for _, w := range t.at(int(end), &buf) {
-					at := &sums[r*e.Targets+int(w.Target)]
-					*at = float64(float32(*at + w.Value))
-				}
+			for k := range s.trees {
+				e.addRounded(&s.trees[k], sums, own, ends)
 			}
 		}
+	}
+}
+
+// addRounded adds to the rows of sums, which it rounds.
+func (e *Ensemble) addRounded(t *walked, sums, x []float64, ends []uint32) {
+	var buf [1]Weight
+	e.descend(t, x, ends)
+	if t.target >= 0 {
+		at := int(t.target)
+		for _, end := range ends {
+			sums[at] = float64(float32(sums[at] + t.value[end]))
+			at += e.Targets
+		}
+		return
+	}
+	for r, end := range ends {
+		for _, w := range t.at(int(end), &buf) {
+			at := &sums[r*e.Targets+int(w.Target)]
+			*at = float64(float32(*at + w.Value))
+		}
+	}
+}
+
+// sumBeside lets sum, of s.beside, add to the rows of dst.
+func (s *stretch) sumBeside(dst []float64, single []float32, rows, targets int, sum func(sums []float64, x []float32)) {
+	var sumsOf [Block]float64
+	sums, column := sumsOf[:rows], dst[s.target:]
+	for r := range sums {
+		sums[r] = column[r*targets]
+	}
+	sum(sums, single)
+	for r, v := range sums {
+		column[r*targets] = v
 	}
 }
 
@@ -98,20 +130,20 @@ func (e *Ensemble) sumStretches(dst, x []float64, single []float32, rows int) {
 			e.sumApart(s.trees, dst, x, ends)
 			continue
 		}
+		if s.beside != nil {
+			s.sumBeside(dst, single, rows, e.Targets, s.beside.Sum)
+			continue
+		}
 		column := dst[s.target:]
 		for r := range sums {
 			sums[r] = column[r*e.Targets]
 		}
-		if s.beside == nil {
-			for i := range s.trees {
-				t := &s.trees[i]
-				e.descend(t, x, ends)
-				for r, end := range ends {
-					sums[r] += t.value[end]
-				}
+		for i := range s.trees {
+			t := &s.trees[i]
+			e.descend(t, x, ends)
+			for r, end := range ends {
+				sums[r] += t.value[end]
 			}
-		} else {
-			s.beside.Sum(sums, single)
 		}
 		for r, v := range sums {
 			column[r*e.Targets] = v

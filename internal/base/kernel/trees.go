@@ -63,14 +63,19 @@ func (t *Trees) Stride() int { return max(inRegisters, t.columns) }
 
 // Sum adds to sums (n) what the leaves have that the rows of x (n x columns, Stride apart) come to,
 // tree after tree.
-func (t *Trees) Sum(sums []float64, x []float32) {
+func (t *Trees) Sum(sums []float64, x []float32) { t.sum(sums, x, 0) }
+
+// SumRounded is Sum in float32: what is added, and each sum, is rounded to it.
+func (t *Trees) SumRounded(sums []float64, x []float32) { t.sum(sums, x, 1) }
+
+func (t *Trees) sum(sums []float64, x []float32, rounded uintptr) {
 	x = x[:len(sums)*t.Stride()]
 	if len(sums) == 0 {
 		return
 	}
 	runTrees(t.columns <= inRegisters, &treeWalk{
 		x: at(x, 0), stride: uintptr(t.Stride() * sizeOf[float32]()), rows: uintptr(len(sums)), sums: at(sums, 0),
-		nodes: at(t.nodes, 0), leaves: at(t.leaves, 0), groups: uintptr(len(t.leaves) / (treesBeside << t.depth)), depth: uintptr(t.depth),
+		nodes: at(t.nodes, 0), leaves: at(t.leaves, 0), groups: uintptr(len(t.leaves) / (treesBeside << t.depth)), depth: uintptr(t.depth), rounded: rounded,
 	})
 }
 
@@ -85,6 +90,8 @@ type treeWalk struct {
 	leaves unsafe.Pointer // of the first group: for each tree its leaves, float64
 	groups uintptr        // at least one
 	depth  uintptr        // 1 to MostTreeDepth
+	// 1: sums are of float32; else 0
+	rounded uintptr
 	// Memory for the leaves that a row comes to in a group, a line of the cache in it.
 	_ [2*treesBeside - 1]uint32
 }

@@ -30,11 +30,13 @@ func TestTrees(t *testing.T) {
 		for i := range x {
 			x[i] = float32(math.Round(4*r.NormFloat64()) / 4)
 		}
-		got := make([]float64, rows)
+		got, rounded := make([]float64, rows), make([]float64, rows)
 		fill(got, math.Copysign(0, -1))
+		fill(rounded, math.Copysign(0, -1))
 		trees.Sum(got, x)
+		trees.SumRounded(rounded, x)
 		for i := range rows {
-			want := math.Copysign(0, -1)
+			want, single := math.Copysign(0, -1), float32(math.Copysign(0, -1))
 			for tree := range many {
 				at := 0
 				for at < inner {
@@ -44,6 +46,10 @@ func TestTrees(t *testing.T) {
 					}
 				}
 				want += leaves[tree<<depth+at-inner]
+				single += float32(leaves[tree<<depth+at-inner])
+			}
+			if math.Float64bits(rounded[i]) != math.Float64bits(float64(single)) {
+				t.Fatalf("%d trees of depth %d, %d columns, row %d in float32: %v, want %v", many, depth, columns, i, rounded[i], single)
 			}
 			if math.Float64bits(got[i]) != math.Float64bits(want) {
 				t.Fatalf("%d trees of depth %d, %d columns, row %d: %v, want %v", many, depth, columns, i, got[i], want)

@@ -1,6 +1,7 @@
 package catboost
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -9,28 +10,37 @@ import (
 var errDamaged = errors.New("the file is damaged or ends too early")
 
 // table is a table of FlatBuffers (https://flatbuffers.dev/internals/): each offset is checked against the bytes that
-// there are, and what a table lacks has its default. Offsets point forwards, so tables cannot form cycles. The first
-// fault is kept, after which everything is empty.
+// there are, and what a table lacks has its default. Offsets point forwards, so tables cannot form cycles.
 type table struct {
 	buf    []byte
 	at     int
 	fields []byte // of the vtable: two bytes a field, 0 where the table lacks it
-	fault  *error
+	*reading
 }
 
+// reading is what the tables of a file share. The first fault is kept, after which everything is empty. Several offsets may
+// point to one vector, so what is read is bounded as well: left bytes of vectors.
+type reading struct {
+	fault error
+	left  int
+}
+
+// reads is how many times a byte of a file may be read: CatBoost writes equal texts and combinations once.
+const reads = 16
+
 // rootTable is the table that a buffer begins with.
-func rootTable(buf []byte, fault *error) table {
-	t := table{buf: buf, fault: fault}
+func rootTable(buf []byte, r *reading) table {
+	t := table{buf: buf, reading: r}
 	return t.tableAt(0)
 }
 
 // bytes are n of them from position at; nil, and a fault, where they are not all there.
 func (t table) bytes(at, n int) []byte {
-	if *t.fault != nil {
+	if t.fault != nil {
 		return nil
 	}
 	if at < 0 || n < 0 || at > len(t.buf) || n > len(t.buf)-at {
-		*t.fault = errDamaged
+		t.fault = errDamaged
 		return nil
 	}
 	return t.buf[at : at+n]
@@ -46,7 +56,7 @@ func (t table) uint32(at int) int {
 // tableAt is the table to which the offset at that position points.
 func (t table) tableAt(position int) table {
 	at := position + t.uint32(position)
-	own := table{buf: t.buf, at: at, fault: t.fault}
+	own := table{buf: t.buf, at: at, reading: t.reading}
 	b := t.bytes(at, 4)
 	if b == nil {
 		return own
@@ -58,7 +68,7 @@ func (t table) tableAt(position int) table {
 	}
 	n := int(binary.LittleEndian.Uint16(size))
 	if n < 4 {
-		*t.fault = errDamaged
+		t.fault = errDamaged
 		return own
 	}
 	if b := t.bytes(vtable, n); b != nil {
@@ -100,6 +110,13 @@ func (t table) uint8(i int, or uint8) uint8 {
 	return or
 }
 
+func (t table) float32(i int, or float32) float32 {
+	if b := t.scalar(i, 4); b != nil {
+		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	}
+	return or
+}
+
 func (t table) float64(i int, or float64) float64 {
 	if b := t.scalar(i, 8); b != nil {
 		return math.Float64frombits(binary.LittleEndian.Uint64(b))
@@ -115,27 +132,42 @@ func (t table) vector(i, size int) []byte {
 
 // elements are those bytes, and where they are.
 func (t table) elements(i, size int) ([]byte, int) {
-	at := t.field(i)
-	if at == 0 {
-		return nil, 0
+	if at := t.field(i); at != 0 {
+		return t.elementsAt(at, size)
 	}
-	at += t.uint32(at)
+	return nil, 0
+}
+
+// elementsAt are those of the vector to which the offset at that position points.
+func (t table) elementsAt(position, size int) ([]byte, int) {
+	at := position + t.uint32(position)
 	n := t.uint32(at)
-	if n > len(t.buf)/size {
-		*t.fault = errDamaged
+	if n > len(t.buf)/size || n*size > t.left {
+		t.fault = cmp.Or(t.fault, errDamaged)
 		return nil, 0
 	}
+	t.left -= n * size
 	return t.bytes(at+4, n*size), at + 4
 }
 
 func (t table) text(i int) string { return string(t.vector(i, 1)) }
+
+// texts are those that field i lists.
+func (t table) texts(i int) (all []string) {
+	b, at := t.elements(i, 4)
+	for k := 0; k < len(b) && t.fault == nil; k += 4 {
+		text, _ := t.elementsAt(at+k, 1)
+		all = append(all, string(text))
+	}
+	return all
+}
 
 // table is the table of field i; the empty one if there is none.
 func (t table) table(i int) table {
 	if at := t.field(i); at != 0 {
 		return t.tableAt(at)
 	}
-	return table{buf: t.buf, fault: t.fault}
+	return table{buf: t.buf, reading: t.reading}
 }
 
 // count is how many tables, or texts, field i lists.
@@ -144,13 +176,15 @@ func (t table) count(i int) int { return len(t.vector(i, 4)) / 4 }
 // each calls yield with each table that field i lists.
 func (t table) each(i int, yield func(table)) {
 	b, at := t.elements(i, 4)
-	for k := 0; k < len(b) && *t.fault == nil; k += 4 {
+	for k := 0; k < len(b) && t.fault == nil; k += 4 {
 		yield(t.tableAt(at + k))
 	}
 }
 
-func (t table) int32s(i int) []int32 {
-	return numbersOf(t.vector(i, 4), 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) })
+func (t table) int32s(i int) []int32 { return int32s(t.vector(i, 4)) }
+
+func int32s(b []byte) []int32 {
+	return numbersOf(b, 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) })
 }
 
 func (t table) float32s(i int) []float32 {

@@ -3,8 +3,9 @@
 //
 //	s = scale * (sum over trees of the leaf that the row comes to) + bias,    a vector of Dimension numbers,
 //
-// where a tree asks binary questions of the row (Split). Formats: CatBoost's catboost/libs/model/flatbuffers/model.fbs
-// and catboost/libs/model/model_export/json_model_helpers.cpp.
+// where a tree asks binary questions of the row (Split), some of them of statistics that its categories have (Table). Formats:
+// CatBoost's catboost/libs/model/flatbuffers/model.fbs and ctr_data.fbs, and
+// catboost/libs/model/model_export/json_model_helpers.cpp; keys: catboost/libs/model/hash.h.
 package catboost
 
 import (
@@ -19,6 +20,7 @@ type Model struct {
 	Version     string // of the library, "" if the file does not say
 	Floats      []Float
 	Categorical []Categorical
+	Tables      []Table
 	Trees       []Tree
 	Dimension   int
 	Scale       float64
@@ -51,15 +53,28 @@ type Categorical struct {
 	Name   string
 	Flat   int
 	Values []int32 // those that splits ask for
+	// Counted are those that a table of the column alone has; which there are in other tables cannot be known.
+	Counted []int32
 }
 
-// Split is a question: of a Float whether it is above the border, of a Categorical whether it is the value.
+// Split is a question: of a number or statistic whether it is above the border, of a category whether it is the value.
 type Split struct {
-	Categorical bool
-	Column      int // of Floats or Categorical
-	Border      float32
-	Value       int32
+	Of        Subject
+	Column    int // of Floats, Categorical or Tables
+	Statistic int // of a table
+	Border    float32
+	Value     int32
 }
+
+// Subject is what a split asks about.
+type Subject uint8
+
+// Number: of a Float. Category: of a Categorical. Statistic: of a Table.
+const (
+	Number Subject = iota
+	Category
+	Statistic
+)
 
 // Tree is a decision tree, its nodes from the root on.
 type Tree struct {
@@ -187,7 +202,7 @@ func (m *Model) trained(parameters, classes []byte) error {
 }
 
 // refused names what a model has that is not read.
-func refused(texts, embeddings, estimated, counters int) error {
+func refused(texts, embeddings, estimated int) error {
 	switch {
 	case texts > 0:
 		return fmt.Errorf("it has %d columns of text (text_features), which are not supported: give its predictions", texts)
@@ -195,8 +210,6 @@ func refused(texts, embeddings, estimated, counters int) error {
 		return fmt.Errorf("it has %d columns of embeddings (embedding_features), which are not supported: give its predictions", embeddings)
 	case estimated > 0:
 		return fmt.Errorf("it has %d estimated features, which are not supported: give its predictions", estimated)
-	case counters > 0:
-		return fmt.Errorf("it has %d counters of categories (CTR), which are not supported: train it with one_hot_max_size at least as large as a column has categories, or give its predictions", counters)
 	}
 	return nil
 }

@@ -4,15 +4,16 @@ import "fmt"
 
 // Offsets of the fields of kernel.treeWalk.
 const (
-	treesX      = 8 * iota // rows of float32
-	treesStride            // bytes between them
-	treesRows              // at least one
-	treesSums              // a float64 for each row
-	treesNodes             // of the first group: for each node the thresholds of all trees, then their columns
-	treesLeaves            // of the first group: for each tree its leaves, float64
-	treesGroups            // at least one
-	treesDepth             // 1 to mostDepth
-	treesEnds              // the leaf that a row comes to in each tree of a group
+	treesX       = 8 * iota // rows of float32
+	treesStride             // bytes between them
+	treesRows               // at least one
+	treesSums               // a float64 for each row
+	treesNodes              // of the first group: for each node the thresholds of all trees, then their columns
+	treesLeaves             // of the first group: for each tree its leaves, float64
+	treesGroups             // at least one
+	treesDepth              // 1 to mostDepth
+	treesRounded            // 1: sums are of float32; else 0
+	treesEnds               // the leaf that a row comes to in each tree of a group
 )
 
 const (
@@ -52,6 +53,7 @@ func (s *source) treeWalk(name, comment string, begin func(), look func(columns 
 	s.op("MOVQ", mem(treesGroups, "DI"), "R10")
 	s.op("MOVQ", mem(treesStride, "DI"), "BX")
 	s.op("MOVQ", mem(treesDepth, "DI"), "AX")
+	s.op("MOVQ", mem(treesRounded, "DI"), "R12")
 	s.op("LEAQ", mem(treesEnds+f32.bytes-1, "DI"), "R11") // a whole line of the cache
 	s.op("ANDQ", imm(-f32.bytes), "R11")
 	s.op("VPTERNLOGD", "$255", f32.r(treeLess), f32.r(treeLess), f32.r(treeLess)) // -1
@@ -67,7 +69,10 @@ func (s *source) treeWalk(name, comment string, begin func(), look func(columns 
 		s.label(fmt.Sprintf("rows%d", depth))
 		begin()
 		s.walkDown(depth, look)
+		s.op("TESTQ", "R12", "R12")
+		s.op("JNE", fmt.Sprintf("rounded%d", depth))
 		s.addLeaves(depth)
+		s.label(fmt.Sprintf("added%d", depth))
 		s.op("ADDQ", "BX", "SI")
 		s.op("ADDQ", "$8", "DX")
 		s.op("DECQ", "CX")
@@ -77,6 +82,9 @@ func (s *source) treeWalk(name, comment string, begin func(), look func(columns 
 		s.op("DECQ", "R10")
 		s.op("JNE", fmt.Sprintf("groups%d", depth))
 		s.finish()
+		s.label(fmt.Sprintf("rounded%d", depth))
+		s.addRounded(depth)
+		s.op("JMP", fmt.Sprintf("added%d", depth))
 	}
 }
 
@@ -122,5 +130,18 @@ func (s *source) addLeaves(depth int) {
 		s.op("MOVL", mem(4*t, "R11"), "AX")
 		s.op("VADDSD", fmt.Sprintf("%d(R9)(AX*8)", t*8<<depth), "X4", "X4")
 	}
+	s.op("VMOVSD", "X4", "(DX)")
+}
+
+// addRounded is addLeaves in float32. Of what is added and the sum only the next sum waits for the last one.
+func (s *source) addRounded(depth int) {
+	s.op("VMOVSD", "(DX)", "X4")
+	s.op("VCVTSD2SS", "X4", "X4", "X4")
+	for t := range treesBeside {
+		s.op("MOVL", mem(4*t, "R11"), "AX")
+		s.op("VCVTSD2SS", fmt.Sprintf("%d(R9)(AX*8)", t*8<<depth), "X3", "X5")
+		s.op("VADDSS", "X5", "X4", "X4")
+	}
+	s.op("VCVTSS2SD", "X4", "X4", "X4")
 	s.op("VMOVSD", "X4", "(DX)")
 }
