@@ -201,7 +201,7 @@ check:
 	done; \
 	echo "check: passed in $$(( $$(date +%s) - start )) s:$$passed"
 
-# Wheels of the Python package with the command inside, for six platforms, and a source
+# Wheels of the Python package with the command inside, for eight platforms, and a source
 # distribution: dist/pho_go-*. PYTHON needs hatchling; TWICE=1 builds them twice and compares.
 wheels:
 	@GO='$(GO)' PYTHON='$(PYTHON)' bash .ci/wheels.sh

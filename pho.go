@@ -297,7 +297,7 @@ func Read(dir string) (*Decomposition, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := wiring.Reopen(r, dir, "", 0, "")
+	opened, err := wiring.Reopen(r, dir, "", 0, wiring.Computing{})
 	return reopened(dir, r, opened, err)
 }
 

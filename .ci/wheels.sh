@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Wheels of the Python package with the program inside, for every platform, and a source
 # distribution with the Go sources of the program: dist/pho_go-*. GO is the compiler, PYTHON an
-# interpreter with hatchling. Programs are static, so one Linux wheel of an architecture
-# serves glibc and musl. With TWICE=1 all is built again elsewhere, and the bytes are
+# interpreter with hatchling. The program is static; the helper beside it, which loads ONNX Runtime, needs
+# glibc on Linux, so wheels for musl come without. With TWICE=1 all is built again elsewhere, and the bytes are
 # compared; PLATFORMS="linux/amd64" builds these wheels alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,13 +29,17 @@ project() {
 
 # wheel OUT OS ARCH TAG
 wheel() {
-    local at=$work/$2-$3 name=pho
+    local at=$work/$2-$3-$4 name=pho
     [ "$2" != windows ] || name=pho.exe
     rm -rf "$at"
     project "$at/python"
+    local helper=$at/${name/pho/pho-ort}
     GOOS=$2 GOARCH=$3 "$go" build -trimpath -ldflags='-s -w' -o "$at/$name" ./cmd/pho
+    if [[ $4 == *musllinux* ]]; then helper=; else
+        GOOS=$2 GOARCH=$3 "$go" build -C adapters/onnx/ort -trimpath -ldflags='-s -w' -o "$helper" ./cmd/pho-ort
+    fi
     (cd tools && "$go" run ./release -root .. -licences "$2/$3") >"$at/python/THIRD_PARTY_LICENSES.txt"
-    (cd "$at/python" && PHO_WHEEL_BINARY="$at/$name" PHO_WHEEL_TAG=$4 "$python" -m hatchling build -t wheel -d "$1" >/dev/null)
+    (cd "$at/python" && PHO_WHEEL_BINARY="$at/$name" PHO_WHEEL_HELPER="$helper" PHO_WHEEL_TAG=$4 "$python" -m hatchling build -t wheel -d "$1" >/dev/null)
 }
 
 # sources: the files that the program is compiled from, on any platform.
@@ -74,8 +78,10 @@ build() {
         [ -z "$only" ] || [[ " $only " == *" $os/$arch "* ]] || continue
         wheel "$1" "$os" "$arch" "$tag"
     done <<'PLATFORMS'
-linux amd64 manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64
-linux arm64 manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64
+linux amd64 manylinux_2_17_x86_64.manylinux2014_x86_64
+linux amd64 musllinux_1_1_x86_64
+linux arm64 manylinux_2_17_aarch64.manylinux2014_aarch64
+linux arm64 musllinux_1_1_aarch64
 darwin amd64 macosx_12_0_x86_64
 darwin arm64 macosx_12_0_arm64
 windows amd64 win_amd64

@@ -1,7 +1,8 @@
 """Puts the program into a wheel.
 
 From the repository or a source distribution it is compiled with Go, for this machine. Wheels
-for others get a program that is there: $PHO_WHEEL_BINARY, for the platform $PHO_WHEEL_TAG.
+for others get a program that is there: $PHO_WHEEL_BINARY, for the platform $PHO_WHEEL_TAG, and
+beside it $PHO_WHEEL_HELPER, which loads ONNX Runtime and needs the system's C library.
 PHO_WHEEL_BINARY=none makes a wheel of Python alone, which finds `pho` on PATH.
 """
 
@@ -32,7 +33,8 @@ class ProgramHook(BuildHookInterface):  # type: ignore[type-arg]
             raise SystemExit("PHO_WHEEL_BINARY is set, PHO_WHEEL_TAG is not: name the platform of the program")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
-        build_data["shared_scripts"] = {binary: os.path.basename(binary)}
+        helper = os.environ.get("PHO_WHEEL_HELPER")
+        build_data["shared_scripts"] = {path: os.path.basename(path) for path in (binary, helper) if path}
 
     def _compiled(self) -> str:
         """The program, compiled here."""

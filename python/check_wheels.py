@@ -12,18 +12,20 @@ import sys
 import tarfile
 import zipfile
 
-LARGEST = 13 * 10**6
+LARGEST = 16 * 10**6
 
 FORMATS = {  # what a program for the platform begins with, and its processor (offset, bytes)
-    "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
-    "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64": (b"\x7fELF", 18, b"\xb7\x00"),
+    "manylinux_2_17_x86_64.manylinux2014_x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
+    "musllinux_1_1_x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
+    "manylinux_2_17_aarch64.manylinux2014_aarch64": (b"\x7fELF", 18, b"\xb7\x00"),
+    "musllinux_1_1_aarch64": (b"\x7fELF", 18, b"\xb7\x00"),
     "macosx_12_0_x86_64": (b"\xcf\xfa\xed\xfe", 4, b"\x07\x00\x00\x01"),
     "macosx_12_0_arm64": (b"\xcf\xfa\xed\xfe", 4, b"\x0c\x00\x00\x01"),
     "win_amd64": (b"MZ", None, b"\x64\x86"),
     "win_arm64": (b"MZ", None, b"\x64\xaa"),
 }
 INTERPRETER = 3  # the type of an ELF segment that names a dynamic loader
-EXTRAS = {"tables", "plot", "sklearn", "lightgbm", "xgboost", "torch", "shap", "interpret"}
+EXTRAS = {"tables", "plot", "spark", "sklearn", "lightgbm", "xgboost", "torch", "shap", "interpret"}
 
 
 def dynamic(program: bytes) -> bool:
@@ -33,13 +35,13 @@ def dynamic(program: bytes) -> bool:
     return any(int.from_bytes(program[at + i * size : at + i * size + 4], "little") == INTERPRETER for i in range(count))
 
 
-def of_program(program: bytes, platform: str) -> list[str]:
-    """What is wrong with the program of a platform."""
+def of_program(program: bytes, platform: str, static: bool) -> list[str]:
+    """What is wrong with a program of a platform: pho is static, its helper is not."""
     magic, at, processor = FORMATS[platform]
     place = int.from_bytes(program[60:64], "little") + 4 if at is None else at
     if not program.startswith(magic) or program[place : place + len(processor)] != processor:
         return ["the program is for another platform"]
-    return ["the program is not static"] if magic == b"\x7fELF" and dynamic(program) else []
+    return [f"the program is {'not ' * static}static"] if magic == b"\x7fELF" and dynamic(program) == static else []
 
 
 def of_metadata(text: str, version: str) -> list[str]:
@@ -69,12 +71,15 @@ def of_wheel(wheel: pathlib.Path) -> list[str]:
         wanted += [info + n for n in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "licenses/THIRD_PARTY_LICENSES.txt")]
         found = [f"{n} is missing" for n in wanted if n not in names]
         scripts = [n for n in names if n.startswith(f"pho_go-{version}.data/")]
-        program = "pho.exe" if platform.startswith("win") else "pho"
-        if scripts != [f"pho_go-{version}.data/scripts/{program}"] or found:
+        suffix = ".exe" if platform.startswith("win") else ""
+        programs = ["pho"] if platform.startswith("musl") else ["pho", "pho-ort"]  # the helper needs the system's C library
+        wanted = [f"pho_go-{version}.data/scripts/{program}{suffix}" for program in programs]
+        if sorted(scripts) != sorted(wanted) or found:
             return [*found, f"programs: {scripts}"]
-        found += of_program(archive.read(scripts[0]), platform)
-        if not archive.getinfo(scripts[0]).external_attr >> 16 & 0o100:
-            found.append("the program is not executable")
+        for script, program in zip(wanted, programs):
+            found += of_program(archive.read(script), platform, program == "pho")
+            if not archive.getinfo(script).external_attr >> 16 & 0o100:
+                found.append(f"{program} is not executable")
         found += of_metadata(archive.read(info + "METADATA").decode(), version)
         head = archive.read(info + "WHEEL").decode()
         if "Root-Is-Purelib: false" not in head or any(f"Tag: py3-none-{t}\n" not in head for t in platform.split(".")):

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Model     string // the network's file, or the folder of several; "": where it was
 	MaxMemory int64  // bound on a network's tensors in bytes; 0: that of onnx.LoadOptions
+	Engine    string // go or onnxruntime; "": that of the decomposition
 	Precision string // float64 or float32; "": that of the decomposition
 	// Unseen is what becomes of rows with a level that training did not have, where who asks does not say.
 	Unseen data.UnseenPolicy
@@ -66,7 +67,7 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := wiring.ReopenAll(r, dir, o.Model, o.MaxMemory, o.Precision)
+	opened, err := wiring.ReopenAll(r, dir, o.Model, o.MaxMemory, wiring.Computing{Engine: o.Engine, Precision: o.Precision})
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,27 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	if o != nil && o.Engine != nil {
 		e = o.Engine
 	}
+	if err := m.prepare(e); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// WithEngine is m computed by e.
+func (m *Model) WithEngine(e Engine) (*Model, error) {
+	other := &Model{
+		structure: m.structure, bind: m.bind, graph: m.graph, want: m.want, stride: m.stride, feed: m.feed, roundedTo: m.roundedTo, largest: m.largest,
+		termColumns: m.termColumns, text: m.text, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
+		eta: m.eta, zeta: m.zeta, taps: m.taps,
+	}
+	if err := other.prepare(e); err != nil {
+		return nil, err
+	}
+	return other, nil
+}
+
+// prepare makes e ready to compute what m wants.
+func (m *Model) prepare(e Engine) (err error) {
 	if own, ok := e.(GoEngine); ok {
 		m.run = own.options()
 	}
@@ -79,15 +100,15 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	for _, v := range m.want {
 		tensors = append(tensors, v.Name)
 	}
-	if m.evaluator, err = e.Prepare(g, tensors); err != nil {
-		return nil, err
+	if m.evaluator, err = e.Prepare(m.graph, tensors); err != nil {
+		return err
 	}
 	if _, ok := m.evaluator.(TextEvaluator); m.readsText && !ok {
-		return nil, fmt.Errorf("onnx: the network reads text, which this engine does not take (onnx.TextEvaluator); run it with onnx.GoEngine")
+		return fmt.Errorf("onnx: the network reads text, which this engine does not take (onnx.TextEvaluator); run it with onnx.GoEngine")
 	}
 	m.runner, _ = m.evaluator.(*engine.Runner)
 	m.blockRows = m.rowsOfBlock()
-	return m, nil
+	return nil
 }
 
 // feedInputs finds the column of each number of each input, and what columns may hold.

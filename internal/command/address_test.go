@@ -279,7 +279,7 @@ func TestAddressRefused(t *testing.T) {
 		{"--model http://127.0.0.1/", "/v2/models/NAME"},
 		{"--model " + url + "mean --model net.onnx", "decomposed alone"},
 		{"--model " + url + "mean --max-order 2", "leave them out"},
-		{"--model " + url + "mean --precision float32", "leave it out"},
+		{"--model " + url + "mean --precision float32", "leave them out"},
 		{"--model " + url + "mean --classes a,b", "whose link is softmax"},
 		{"--model " + url + "three --classes a,b --link softmax", "answers 3 numbers"},
 		{"--model " + url + "mean --link logit", "is no probability"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/wiring"
@@ -63,6 +64,7 @@ func flagText(err error) string {
 // networkInFlags calls the fields of onnx.Options by the flags that set them.
 func networkInFlags(text string) string {
 	return strings.NewReplacer(
+		"onnx.GoEngine", "--engine go",
 		"Options.MaxOrder", "--max-order",
 		"Options.Deep", "--deep",
 		"Options.Learned", "--learned",
@@ -124,6 +126,7 @@ func advice(err error) string {
 		moved     *wiring.MovedError
 		clip      *wiring.ClipError
 		refused   *wiring.RefusedError
+		helper    *onnxruntime.HelperError
 	)
 	switch {
 	case errors.As(err, &delimiter):
@@ -146,6 +149,8 @@ func advice(err error) string {
 		return ": pho decompose moves them that far from 0 and 1 with --clip 1e-6, or decomposes the probabilities as they are with --link identity"
 	case errors.As(err, &moved):
 		return "; if the network has moved, give its place with --model"
+	case errors.As(err, &helper):
+		return "; pho's own engine needs no helper: --engine go"
 	case errors.As(err, &refused):
 		return "; what the model predicts elsewhere can be decomposed: predict the rows there, and name the column (--predictions COLUMN in place of --model)"
 	}

@@ -19,7 +19,7 @@ import (
 // applyFlags are the flags of pho apply.
 type applyFlags struct {
 	dir, out, model, maxMemory string
-	precision                  string
+	computing                  computing
 	member                     string
 	workers                    int
 	errors                     bool
@@ -55,7 +55,7 @@ contributions.csv.`,
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
 	f.StringVar(&a.member, "member", "", "`NAME` of one of several networks, for its contributions in place of the mean's")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
-	addPrecision(f, &a.precision, "", " (default: that of the decomposition)")
+	a.computing.add(f, again)
 	f.IntVar(&a.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
@@ -68,7 +68,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	case a.out == "":
 		return usagef("--out is missing: name a CSV file, or - for standard output")
 	}
-	if err := checkPrecision(a.precision); err != nil {
+	if err := a.computing.check(); err != nil {
 		return err
 	}
 	if err := a.shard.use(a, s); err != nil {
@@ -96,10 +96,11 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	opened, err := reopen(r, a.dir, a.model, a.maxMemory, a.precision)
+	opened, err := reopen(r, a.dir, a.model, a.maxMemory, a.computing)
 	if err != nil {
 		return err
 	}
+	writeNotes(s, opened)
 	if err := a.spare(s, paths, tensors, opened); err != nil {
 		return err
 	}

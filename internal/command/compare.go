@@ -150,7 +150,7 @@ func (f *compareFlags) open(s streams, side *compare.Side, i int) (*seen, error)
 	if len(f.models) == 2 {
 		path = f.models[i]
 	}
-	opened, err := reopen(side.Result, side.Name, path, f.maxMemory, "")
+	opened, err := reopen(side.Result, side.Name, path, f.maxMemory, computing{engine: wiring.Own})
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ func flagValues() map[string][]string {
 		"optimizer":      inText(optimizers()),
 		"orthogonalize":  {"online"},
 		"phonam":         {"learned", "spline"},
+		"engine":         {"go", "onnxruntime"},
 		"precision":      {"float64", "float32"},
 		"refit":          {"total"},
 		"roll-up":        {"day", "week", "month", "quarter", "year"},

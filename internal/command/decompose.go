@@ -148,7 +148,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&d.resume, "resume", false, "keep what is done beside --out, in DIR.resume, until the result is there; the same call goes on from it after a kill")
 	f.DurationVar(&d.every, "checkpoint", defaultCheckpoint, "with --resume, keep a pass that is not done about once in this `TIME`; 0: never")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
-	addPrecision(f, &d.network.precision, wiring.Double, "")
+	d.network.computing.add(f, "")
 	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: that of the machine; of a network's tensors 4GiB)")
 	d.network.add(f)
 }
@@ -173,10 +173,13 @@ func (d *decomposeFlags) run(ctx context.Context, s streams, further []string) (
 
 // request is what wiring makes ready.
 func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs map[string][]string, o *decompose.Options) *wiring.Request {
-	precision, _ := wiring.Precision(d.network.precision) // checked before
+	precision := onnx.Double
+	if d.network.single() {
+		precision = onnx.Single
+	}
 	pairs, _ := interactions(d.interactions)
 	return &wiring.Request{
-		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, NoMatrixUnits: d.network.vectors, Formulas: d.formulas, Factors: d.data.factors,
+		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Engine: d.network.engine, NoMatrixUnits: d.network.vectors, Formulas: d.formulas, Factors: d.data.factors,
 		Select: d.selectTerms, Family: d.family, Class: d.reference, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o, Interactions: pairs,
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/pho-go/pho/adapters/served"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/penalty"
 )
@@ -34,14 +33,14 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--model %q: a model behind an address is decomposed alone", d.models)
 	case d.asks() && (d.network.maxOrder != 0 || len(d.network.deep)+len(d.network.learned)+len(d.network.constants) > 0 || d.phonam != ""):
 		fault("--max-order, --deep, --learned, --constant and --phonam are for a network's file, and of a model behind an address nothing but its answers is known: leave them out")
-	case d.asks() && d.network.precision == wiring.Single:
-		fault("--precision %s is for what a network computes, and answers are taken as they are: leave it out", wiring.Single)
+	case d.asks() && d.network.single():
+		fault("--engine and --precision are for what a network computes, and answers are taken as they are: leave them out")
 	case len(d.predictions) > 0 && d.network.structured():
 		fault("--max-order, --deep, --learned and --predictor say how to read a network's structure, and predictions have none: leave them out")
 	case len(d.predictions) > 0 && d.phonam != "":
 		fault("--phonam is for a neural additive model's file, and predictions have no learned terms: leave it out")
-	case len(d.predictions) > 0 && d.network.precision == wiring.Single:
-		fault("--precision %s is for what a network computes, and predictions are taken as they are: leave it out", wiring.Single)
+	case len(d.predictions) > 0 && d.network.single():
+		fault("--engine and --precision are for what a network computes, and predictions are taken as they are: leave them out")
 	case len(d.predictions) == 0 && (len(d.models) == 0 || slices.Contains(d.models, "")):
 		fault("--model is missing: name an ONNX file; of a model of any other kind, columns of the data with its predictions: --predictions COLUMN")
 	}
@@ -137,7 +136,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 			o.DF[name] = values[0]
 		}
 	}
-	faults = append(faults, checkPrecision(d.network.precision))
+	faults = append(faults, d.network.computing.check())
 	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, usageError{err}

@@ -122,7 +122,7 @@ func (d *demoFlags) decompose(ctx context.Context, name string, formulas ...stri
 	if err != nil {
 		return nil, nil, err
 	}
-	opened, err := reopen(r, job.out, "", "1GiB", "")
+	opened, err := reopen(r, job.out, "", "1GiB", computing{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,7 +18,7 @@ type explainFlags struct {
 	rows      []int64
 	model     string
 	maxMemory string
-	precision string
+	computing computing
 	predictor string
 	json      bool
 	full      bool
@@ -61,7 +61,7 @@ needs the network; values and standard errors of all of them are shown then.`,
 	f.BoolVar(&e.json, "json", false, "print JSON, all predictors and terms")
 	addLabels(f, &e.labels, ", in place of the decomposition's own; JSON keeps names")
 	f.StringVar(&e.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
-	addPrecision(f, &e.precision, "", " (default: that of the decomposition)")
+	e.computing.add(f, again)
 	f.StringVar(&e.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
@@ -121,7 +121,7 @@ func (e *explainFlags) check(further []string) error {
 			return usagef("--row %d: rows are counted from 1", row)
 		}
 	}
-	return checkPrecision(e.precision)
+	return e.computing.check()
 }
 
 // knownPredictor refuses a predictor that r does not have.

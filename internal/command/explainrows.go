@@ -233,10 +233,11 @@ func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result
 	if err != nil {
 		return nil, 0, err
 	}
-	opened, err := reopen(r, dir, e.model, e.maxMemory, e.precision)
+	opened, err := reopen(r, dir, e.model, e.maxMemory, e.computing)
 	if err != nil {
 		return nil, 0, err
 	}
+	writeNotes(s, opened)
 	applier, err := r.Applier(opened.Model)
 	if err != nil {
 		return nil, 0, err

@@ -36,7 +36,7 @@ with reasons.`,
 			if err != nil {
 				return err
 			}
-			n, err := loadNetwork(args[0], network.maxMemory, constants[0])
+			n, err := loadNetwork(args[0], network.maxMemory, constants[0], computing{})
 			if err != nil {
 				return err
 			}

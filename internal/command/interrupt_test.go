@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
+	"github.com/pho-go/pho/adapters/onnx/onnxtest"
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/base/durable"
 )
@@ -27,6 +29,11 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("PHO_TEST_COMMAND") {
 	case "":
+	case "helper": // pho-ort, without ONNX Runtime
+		if err := onnxruntime.Serve(os.Stdin, os.Stdout, onnxtest.Runtime{}, "", nil); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
 	case "panic":
 		if os.Getpid() != 1 {
 			time.AfterFunc(200*time.Millisecond, func() { panic(crashed) })

@@ -150,7 +150,7 @@ func loadNetworks(paths []string, flags *networkFlags) ([]*wiring.Network, error
 	var out []*wiring.Network
 	var faults []error
 	for i, path := range paths {
-		n, err := loadNetwork(path, flags.maxMemory, constants[i])
+		n, err := loadNetwork(path, flags.maxMemory, constants[i], flags.computing)
 		faults = append(faults, err)
 		out = append(out, n)
 	}

@@ -17,15 +17,16 @@ import (
 
 // monitorFlags are the flags of pho monitor.
 type monitorFlags struct {
-	state                       string
-	time, by, zone, period      string
-	weights, cluster, response  string
-	block                       rowCount
-	merge                       []string
-	reference, rollUp, out      string
-	asJSON                      bool
-	model, maxMemory, precision string
-	data                        dataFlags
+	state                      string
+	time, by, zone, period     string
+	weights, cluster, response string
+	block                      rowCount
+	merge                      []string
+	reference, rollUp, out     string
+	asJSON                     bool
+	model, maxMemory           string
+	computing                  computing
+	data                       dataFlags
 }
 
 func newMonitor(s streams) *cobra.Command {
@@ -71,7 +72,7 @@ state, and need not be given again.`,
 	f.StringVar(&m.out, "out", "", "`DIR` for monitor.html, with pictures, and monitor.json")
 	f.BoolVar(&m.asJSON, "json", false, "write the report as JSON")
 	f.StringVar(&m.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
-	addPrecision(f, &m.precision, "", " (default: that of the decomposition)")
+	m.computing.add(f, again)
 	f.StringVar(&m.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
@@ -139,7 +140,7 @@ func (m *monitorFlags) check(args []string) (dir string, further []string, err e
 	case m.block > 0 && m.cluster != "":
 		return "", nil, usagef("--block and --cluster both say which rows depend on each other: give one")
 	}
-	return dir, further, checkPrecision(m.precision)
+	return dir, further, m.computing.check()
 }
 
 // report compares the periods of a state.

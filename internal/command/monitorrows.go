@@ -53,10 +53,11 @@ func (m *monitorFlags) add(ctx context.Context, s streams, f *pflag.FlagSet, dir
 	if state, err = m.stateOf(f, of, state); err != nil {
 		return nil, err
 	}
-	opened, err := reopen(r, dir, m.model, m.maxMemory, m.precision)
+	opened, err := reopen(r, dir, m.model, m.maxMemory, m.computing)
 	if err != nil {
 		return nil, err
 	}
+	writeNotes(s, opened)
 	var in sources
 	in.addNetworks(opened)
 	in.addData(paths, nil, s.in)

@@ -23,8 +23,8 @@ type networkFlags struct {
 	clip        float64
 	constants   []string
 	maxMemory   string
-	precision   string
-	vectors     bool // no products on matrix units: the plan's machine has none
+	computing
+	vectors bool // no products on matrix units: the plan's machine has none
 }
 
 func (n *networkFlags) add(f *pflag.FlagSet) {
@@ -46,32 +46,52 @@ func (n *networkFlags) options() *onnx.Options {
 	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Clip: n.clip, Decode: basis.Decode}
 }
 
-// addPrecision defines --precision.
-func addPrecision(f *pflag.FlagSet, to *string, otherwise, note string) {
-	f.StringVar(to, "precision", otherwise, "float64 or float32: what the network is computed in; float32 is faster, its contributions sum to eta to 1e-4"+note)
+// computing says by which engine and in what networks are computed.
+type computing struct{ engine, precision string }
+
+// again is the note of flags of what has a decomposition already.
+const again = " (default: that of the decomposition)"
+
+// add defines --engine and --precision; note says what they are by default.
+func (c *computing) add(f *pflag.FlagSet, note string) {
+	engine, precision := note, note
+	if note == "" {
+		engine, precision = " (default go)", " (default float64)"
+	}
+	f.StringVar(&c.engine, "engine", "", "what computes the network: go, pho's own engine, or onnxruntime, ONNX Runtime in a helper program (docs/networks.md), in the types of the file"+engine)
+	f.StringVar(&c.precision, "precision", "", "float64 or float32: what the network is computed in by pho's own engine; float32 is faster, its contributions sum to eta to 1e-4"+precision)
 }
 
-// checkPrecision refuses a name that is no precision's.
-func checkPrecision(name string) error {
-	if _, err := wiring.Precision(name); err != nil {
+// check refuses names that are none.
+func (c *computing) check() error {
+	if err := c.wiring().Check(); err != nil {
 		return usagef("--%w", err)
 	}
 	return nil
 }
 
+func (c *computing) wiring() wiring.Computing {
+	return wiring.Computing{Engine: c.engine, Precision: c.precision}
+}
+
+// single tells whether results have the digits of float32.
+func (c *computing) single() bool {
+	return c.precision == wiring.Single || c.engine == wiring.ONNXRuntime
+}
+
 // kernels is the family of floating-point kernels that decides last digits on this machine.
 func (n *networkFlags) kernels() string {
-	return kernel.Family(n.precision == wiring.Single && !n.vectors && kernel.MatrixUnits())
+	return kernel.Family(n.single() && !n.vectors && kernel.MatrixUnits())
 }
 
 // loadNetwork reads and checks a network, within the bound that --max-memory names; ""
 // is the adapter's own. constants are the values of inputs that are constants.
-func loadNetwork(path, maxMemory string, constants map[string][]float64) (*wiring.Network, error) {
+func loadNetwork(path, maxMemory string, constants map[string][]float64, by computing) (*wiring.Network, error) {
 	bound, err := memoryBound(maxMemory)
 	if err != nil {
 		return nil, err
 	}
-	return wiring.LoadWith(path, bound, constants)
+	return wiring.LoadWith(path, &onnx.LoadOptions{MaxMemory: bound, Constants: constants, KeepFile: by.engine == wiring.ONNXRuntime})
 }
 
 // constantValues reads the values of --constant, NAME=number,number,...; nil for none. Given once for each of
@@ -109,11 +129,11 @@ func constantValues(flags []string, networks int) ([]map[string][]float64, error
 }
 
 // reopen opens the network that r, read from dir, was made of, or the networks; path
-// overrides the recorded one, precision (if it is not "") the precision.
-func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*wiring.Opened, error) {
+// overrides the recorded one, by what the result says of how it is computed.
+func reopen(r *decompose.Result, dir, path, maxMemory string, by computing) (*wiring.Opened, error) {
 	bound, err := memoryBound(maxMemory)
 	if err != nil {
 		return nil, err
 	}
-	return wiring.ReopenAll(r, dir, path, bound, precision)
+	return wiring.ReopenAll(r, dir, path, bound, by.wiring())
 }

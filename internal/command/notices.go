@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/report"
 )
 
@@ -32,6 +33,13 @@ func inLines(text string, width int) string {
 		cut = cut[:at]
 	}
 	return cut + " ... (all of it: pho summary --full)"
+}
+
+// writeNotes says what is to be said of a network that was opened again.
+func writeNotes(s streams, opened *wiring.Opened) {
+	for _, note := range opened.Notes {
+		fmt.Fprintf(s.err, "warning: %s\n", note)
+	}
 }
 
 // writeWarnings says what must be known of the result: what differs in names alone is one

@@ -253,7 +253,7 @@ func TestPredictionsFaults(t *testing.T) {
 		"--max-order, --deep, --learned":                {"--predictions", "p", "--deep", "p", "--formula", formula},
 		"--input predictions=q is for":                  {"--predictions", "p", "--input", "predictions=q", "--formula", formula},
 		"--phonam is for":                               {"--predictions", "p", "--phonam", "learned", "--formula", formula},
-		"--precision float32 is for":                    {"--predictions", "p", "--precision", "float32", "--formula", formula},
+		"--engine and --precision are for":              {"--predictions", "p", "--precision", "float32", "--formula", formula},
 		"identity to decompose the predictions as they": {"--predictions", "mu", "--link", "logit", "--formula", formula},
 		"give the network's file, or the columns":       {"--predictions", "p", "--model", "net.onnx", "--formula", formula},
 		"--link is for --predictions":                   {"--model", "net.onnx", "--link", "log"},

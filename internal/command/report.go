@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
@@ -30,7 +31,7 @@ removes the labels, an empty title the title.`,
 			if err != nil {
 				return err
 			}
-			opened, err := reopen(r, args[0], model, maxMemory, "")
+			opened, err := reopen(r, args[0], model, maxMemory, computing{engine: wiring.Own})
 			if err != nil {
 				return err
 			}

@@ -11,10 +11,11 @@ import (
 
 // serveFlags are the flags of pho serve.
 type serveFlags struct {
-	stdio                       bool
-	model, maxMemory, precision string
-	unseen                      string
-	online                      onlineFlags
+	stdio            bool
+	model, maxMemory string
+	computing        computing
+	unseen           string
+	online           onlineFlags
 }
 
 func newServe(s streams) *cobra.Command {
@@ -43,7 +44,7 @@ input and output; Python's sessions do. The end of the input ends the process.`,
 	flags.BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
 	flags.StringVar(&f.unseen, "unseen", "error", "of requests that do not say it: "+unseenUsage)
 	flags.StringVar(&f.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
-	addPrecision(flags, &f.precision, "", " (default: that of the decomposition)")
+	f.computing.add(flags, again)
 	flags.StringVar(&f.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
@@ -59,7 +60,7 @@ func (f *serveFlags) run(ctx context.Context, s streams, dirs []string) error {
 	case f.stdio && len(dirs) > 1:
 		return usagef("unexpected argument %q: --stdio serves one decomposition", dirs[1])
 	}
-	if err := checkPrecision(f.precision); err != nil {
+	if err := f.computing.check(); err != nil {
 		return err
 	}
 	bound, err := memoryBound(f.maxMemory)
@@ -70,7 +71,7 @@ func (f *serveFlags) run(ctx context.Context, s streams, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	o := &serve.Options{Model: f.model, MaxMemory: bound, Precision: f.precision, Unseen: unseen}
+	o := &serve.Options{Model: f.model, MaxMemory: bound, Engine: f.computing.engine, Precision: f.computing.precision, Unseen: unseen}
 	if !f.stdio {
 		return f.online.run(ctx, s, dirs, o)
 	}

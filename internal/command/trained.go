@@ -52,7 +52,7 @@ func (t *trained) write(ctx context.Context, path string, src files.Source) erro
 }
 
 func (t *trained) readBack(ctx context.Context, path string, src files.Source) (*native.Evaluation, error) {
-	n, err := loadNetwork(path, "", nil)
+	n, err := loadNetwork(path, "", nil, computing{})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are accumulate, apply, compare, decompose, demo, explain, inspect, merge, monitor, plan, report, serve, solve, summary, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--bands, --batch-size, --checkpoint, --classes, --clip, --cluster, --constant, --contributions, --data, --decimal, --deep, --delimiter, --df, --encoding, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --levels, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --na-values, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --sheet, --smoothing, --sp, --terms, --text, --weights, --workers, --zeta-cache"
+		flagList = "--bands, --batch-size, --checkpoint, --classes, --clip, --cluster, --constant, --contributions, --data, --decimal, --deep, --delimiter, --df, --encoding, --engine, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --levels, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --na-values, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --sheet, --smoothing, --sp, --terms, --text, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -57,6 +57,8 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--na skip", want: `--na "skip": it is error, drop or keep`},
 		{args: decomp + "--batch-size 0", want: `--batch-size "0": it is a number of rows, at least 1`},
 		{args: decomp + "--batch-size -1", want: `--batch-size "-1": it is a number of rows, at least 1`},
+		{args: decomp + "--engine fast", want: `--engine "fast": it is go or onnxruntime`},
+		{args: decomp + "--engine onnxruntime --precision float64", want: `--precision float64: the engine onnxruntime computes in the types of the network's file, float32 for most: leave it out`},
 		{args: decomp + "--precision half", want: `--precision "half": it is float64 or float32`},
 		{args: decomp + "--workers -2", want: `--workers -2 is negative`},
 		{args: decomp + "--max-order -2", want: `--max-order -2 is negative`},

@@ -44,7 +44,7 @@ it gets a new digest, if all the rest holds.`,
 			if err != nil {
 				return err
 			}
-			opened, err := reopen(r, dir, model, maxMemory, "")
+			opened, err := reopen(r, dir, model, maxMemory, computing{engine: wiring.Own})
 			if err != nil {
 				return err
 			}

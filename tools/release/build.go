@@ -21,6 +21,14 @@ func (p platform) environment() []string {
 	return []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOOS=" + p.system, "GOARCH=" + p.processor, "GOAMD64=v1", "GOARM64=v8.0"}
 }
 
+// program is a command of a release: pho, and the helper that loads ONNX Runtime for it.
+type program struct{ name, module string }
+
+// programs are those of every archive.
+func programs() []program {
+	return []program{{"pho", "."}, {"pho-ort", "adapters/onnx/ort"}}
+}
+
 // release writes an archive for each platform and SHA256SUMS to out, and returns
 // the text of the latter.
 func release(ctx context.Context, root, out string) (sums string, err error) {
@@ -94,7 +102,7 @@ func checkTag(ctx context.Context, root, version string) error {
 	return nil
 }
 
-// build makes the archive of one platform: the stripped command, what one reads
+// build makes the archive of one platform: the stripped programs, what one reads
 // first, the licences, and further files.
 func build(ctx context.Context, root, version string, p platform, at time.Time, further []file) (archive []byte, name string, err error) {
 	dir, err := os.MkdirTemp("", "pho-build-")
@@ -102,19 +110,22 @@ func build(ctx context.Context, root, version string, p platform, at time.Time, 
 		return nil, "", err
 	}
 	defer os.RemoveAll(dir)
-	binary := "pho"
-	if p.system == "windows" {
-		binary += ".exe"
+	var files []file
+	for _, own := range programs() {
+		binary := own.name
+		if p.system == "windows" {
+			binary += ".exe"
+		}
+		path := filepath.Join(dir, binary)
+		if _, err := output(ctx, filepath.Join(root, own.module), p.environment(), "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/"+own.name); err != nil {
+			return nil, "", err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, "", err
+		}
+		files = append(files, file{binary, 0o755, text})
 	}
-	path := filepath.Join(dir, binary)
-	if _, err := output(ctx, root, p.environment(), "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/pho"); err != nil {
-		return nil, "", err
-	}
-	program, err := os.ReadFile(path)
-	if err != nil {
-		return nil, "", err
-	}
-	files := []file{{binary, 0o755, program}}
 	for _, read := range []string{"README.md", "CHANGELOG.md", "LICENSE"} {
 		text, err := os.ReadFile(filepath.Join(root, read))
 		if err != nil {

@@ -22,7 +22,7 @@ type module struct {
 	packages []string // directories of what is linked of it
 }
 
-// licencesOf is the text of all licences of what is linked into the command on a
+// licencesOf is the text of all licences of what is linked into the programs on a
 // platform, Go's own among them. A module without a licence file is an error.
 func licencesOf(ctx context.Context, root string, p platform) ([]byte, error) {
 	linked, err := linkedModules(ctx, root, p)
@@ -68,14 +68,18 @@ func licencesOf(ctx context.Context, root string, p platform) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// linkedModules are the modules of the command's packages, but for the command's own.
+// linkedModules are the modules of the programs' packages, but for pho's own.
 func linkedModules(ctx context.Context, root string, p platform) ([]module, error) {
-	list, err := output(ctx, root, p.environment(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/pho")
-	if err != nil {
-		return nil, err
+	var list strings.Builder
+	for _, own := range programs() {
+		text, err := output(ctx, filepath.Join(root, own.module), p.environment(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/"+own.name)
+		if err != nil {
+			return nil, err
+		}
+		list.WriteString(text)
 	}
 	known := map[string]*module{}
-	for d := json.NewDecoder(strings.NewReader(list)); ; {
+	for d := json.NewDecoder(strings.NewReader(list.String())); ; {
 		var pkg struct {
 			Dir    string
 			Module *module
@@ -85,7 +89,7 @@ func linkedModules(ctx context.Context, root string, p platform) ([]module, erro
 		} else if err != nil {
 			return nil, err
 		}
-		if pkg.Module != nil && !pkg.Module.Main {
+		if pkg.Module != nil && !pkg.Module.Main && pkg.Module.Path != "github.com/pho-go/pho" { // which the helper's module has by its folder
 			if known[pkg.Module.Path] == nil {
 				known[pkg.Module.Path] = pkg.Module
 			}

@@ -1,14 +1,14 @@
-// Package ort runs networks by ONNX Runtime, as an onnx.Engine. It needs cgo, and at run
-// time ONNX Runtime's shared library, which is in every release of ONNX Runtime and in
-// Python's onnxruntime (capi/libonnxruntime.so.*).
+// Package ort runs networks by ONNX Runtime inside the process, as an onnx.Engine. It needs at
+// run time ONNX Runtime's shared library, 1.18 or later, which is in every release of ONNX
+// Runtime and in Python's onnxruntime (capi/libonnxruntime.so.*); not cgo. Programs that shall
+// stay static let pho-ort load it, the program below cmd (package adapters/onnx/onnxruntime).
 package ort
 
 import (
 	"fmt"
 
-	runtime "github.com/yalue/onnxruntime_go"
-
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
 )
 
 // Options are the settings of an Engine; the zero value holds the defaults.
@@ -20,18 +20,14 @@ type Options struct {
 	// Threads is how many threads one Run uses within an operator. 0: one, since callers
 	// run blocks of rows side by side.
 	Threads int
-	// Rows is the number of rows of every call of ONNX Runtime. Blocks are cut to it, and
-	// the last one is filled up with copies of a row: its kernels round otherwise for
-	// another number of rows, and a row alone must give what it gives among others.
-	// A network whose batch axis has a fixed size is called with that size, and one that
-	// quantises dynamically, by the range of all rows of a call, with single rows. 0: 256.
+	// Rows is onnxruntime.Engine's.
 	Rows int
 }
 
 // Engine is an onnx.Engine that computes by ONNX Runtime, in the types that the network
 // declares: float for most, where onnx.GoEngine computes in double unless told otherwise.
 // Networks are loaded with LoadOptions.KeepFile.
-type Engine struct{ options Options }
+type Engine struct{ engine onnxruntime.Engine }
 
 // New loads the library, once in a process, and makes an engine. Errors: negative
 // options, a library that cannot be loaded, or another one than the process has loaded.
@@ -39,27 +35,17 @@ func New(o Options) (*Engine, error) {
 	if o.Threads < 0 || o.Rows < 0 {
 		return nil, fmt.Errorf("ort: Threads %d and Rows %d must not be negative", o.Threads, o.Rows)
 	}
-	if o.Threads == 0 {
-		o.Threads = 1
-	}
-	if o.Rows == 0 {
-		o.Rows = 256
-	}
-	if err := load(o.Library); err != nil {
+	r, err := Load(o.Library, o.Threads)
+	if err != nil {
 		return nil, err
 	}
-	return &Engine{o}, nil
+	return &Engine{onnxruntime.Engine{Runtime: r, Rows: o.Rows}}, nil
 }
 
 // Version is ONNX Runtime's.
-func (e *Engine) Version() string { return runtime.GetVersion() }
+func (e *Engine) Version() string { return e.engine.Runtime.Version() }
 
-// Prepare is onnx.Engine's. It opens one session, which is closed when nobody holds the
-// evaluator any more. Errors: a network loaded without KeepFile, one that ONNX Runtime
-// refuses, and a tensor that the file does not compute under that name.
+// Prepare is onnxruntime.Engine's.
 func (e *Engine) Prepare(g *onnx.Graph, tensors []string) (onnx.Evaluator, error) {
-	if g.File() == nil {
-		return nil, fmt.Errorf("ort: the network was loaded without its file; set LoadOptions.KeepFile")
-	}
-	return e.newEvaluator(g, tensors)
+	return e.engine.Prepare(g, tensors)
 }

@@ -413,7 +413,7 @@ func (q *Request) unnamed() string {
 }
 
 // openedAddress is the model behind the address again, or behind another one to which it has moved.
-func (ref *Reference) openedAddress(moved, precision string) (*Opened, error) {
+func (ref *Reference) openedAddress(moved string, by Computing) (*Opened, error) {
 	if moved != "" && !served.IsAddress(moved) {
 		return nil, fmt.Errorf("the decomposition is of a model behind an address, %q, and not of a file: name the address that it has moved to", ref.Address)
 	}
@@ -434,7 +434,7 @@ func (ref *Reference) openedAddress(moved, precision string) (*Opened, error) {
 	}
 	own := *ref
 	own.NoStructure, own.Clip = true, 0
-	return own.opened(n, precision)
+	return own.openedBy(n, by)
 }
 
 // bound is how the network of predictions takes them.

@@ -55,17 +55,14 @@ func (n *Network) inColumns() bool { return n.Predictions != nil && n.Asked == n
 // predicted reports whether the model is known by what it predicts.
 func (ref *Reference) predicted() bool { return ref.Kind == Columns || ref.Kind == Address }
 
-// engine computes the network within its bound.
-func (n *Network) engine(p onnx.Precision) onnx.GoEngine {
-	return onnx.GoEngine{Precision: p, MaxMemory: n.MaxMemory}
-}
-
 // Load reads and checks a network. maxMemory bounds its tensors in bytes; 0 is the
 // bound that onnx.LoadOptions has.
-func Load(path string, maxMemory int64) (*Network, error) { return LoadWith(path, maxMemory, nil) }
+func Load(path string, maxMemory int64) (*Network, error) {
+	return LoadWith(path, &onnx.LoadOptions{MaxMemory: maxMemory})
+}
 
-// LoadWith is Load with values of inputs that are constants (onnx.LoadOptions).
-func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Network, error) {
+// LoadWith is Load with options of onnx.Load; files of its tensors are read from beside it. For ONNXRuntime they have KeepFile.
+func LoadWith(path string, o *onnx.LoadOptions) (*Network, error) {
 	if served.IsAddress(path) {
 		return nil, fmt.Errorf("model %q is an address, and a file is needed here: a model behind an address has no structure to read, and is asked when it is decomposed", path)
 	}
@@ -77,8 +74,10 @@ func LoadWith(path string, maxMemory int64, constants map[string][]float64) (*Ne
 		return nil, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
-	n := &Network{Path: path, MaxMemory: maxMemory, Constants: constants}
-	if err := n.read(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path), Constants: constants}); err != nil {
+	n := &Network{Path: path, MaxMemory: o.MaxMemory, Constants: o.Constants}
+	own := *o
+	own.External = onnx.Beside(path)
+	if err := n.read(f, &own); err != nil {
 		return nil, &RefusedError{fmt.Errorf("model %q: %w", path, err)}
 	}
 	if n.place, err = filepath.Abs(path); err != nil {
@@ -110,7 +109,7 @@ func LoadFrom(r io.Reader, maxMemory int64) (*Network, error) {
 	n := &Network{MaxMemory: maxMemory}
 	var err error
 	if n.raw, err = io.ReadAll(r); err == nil {
-		err = n.read(bytes.NewReader(n.raw), &onnx.LoadOptions{MaxMemory: maxMemory})
+		err = n.read(bytes.NewReader(n.raw), &onnx.LoadOptions{MaxMemory: maxMemory, KeepFile: true})
 	}
 	if err != nil {
 		return nil, &RefusedError{fmt.Errorf("%s: %w", n, err)}
@@ -146,6 +145,7 @@ const (
 type Reference struct {
 	Kind    string   `json:"kind,omitempty"`    // Function, Columns, Address; "": ONNX
 	Columns []string `json:"columns,omitempty"` // that a Function reads, or the model that made the predictions, if a caller notes them
+	Engine  *Engine  `json:"engine,omitempty"`  // that computed the network; nil: this program's own
 	// Checked says how the model was compared with what it was made of; nil: it was not, or nobody says so.
 	Checked *Checked `json:"checked,omitempty"`
 

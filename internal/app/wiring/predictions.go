@@ -401,7 +401,7 @@ func (ref *Reference) Predicted() (models [][]string) {
 }
 
 // openedPredictions is the network of the i-th model's predictions as the reference has it.
-func (ref *Reference) openedPredictions(i int, path, precision string) (*Opened, error) {
+func (ref *Reference) openedPredictions(i int, path string, by Computing) (*Opened, error) {
 	columns := ref.Predicted()[i]
 	if path != "" {
 		return nil, fmt.Errorf("the decomposition is of a model that is known by its predictions, the columns %.300q of the data, and not of a file", columns)
@@ -412,5 +412,5 @@ func (ref *Reference) openedPredictions(i int, path, precision string) (*Opened,
 	}
 	own := *ref
 	own.Inputs, own.NoStructure, own.Clip = map[string][]string{onnx.PredictionsInput: columns}, true, 0
-	return own.opened(networks[i], precision)
+	return own.openedBy(networks[i], by)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -22,6 +23,7 @@ type Opened struct {
 	Networks []*onnx.Model   // one at least; none of a model that is no file
 	Files    []*Network      // that they were loaded from
 	*Reference
+	Notes []string // what is to be said of this opening
 }
 
 // Seen are the rows of src as the model, and the terms of r, see them.
@@ -36,20 +38,20 @@ func (o *Opened) Seen(r *decompose.Result, src files.Source) files.Source {
 }
 
 // Reopen opens the network that r, read from dir, was made of; path overrides the
-// recorded one, precision (if it is not "") the precision. maxMemory as in Load.
+// recorded one, by what the result says of how the network is computed. maxMemory as in Load.
 //
 // Errors: a network that is not there, or another one (*MovedError if path is ""), or
 // that cannot be read.
-func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision string) (*Opened, error) {
+func Reopen(r *decompose.Result, dir, path string, maxMemory int64, by Computing) (*Opened, error) {
 	var ref Reference
 	if err := json.Unmarshal(r.Model, &ref); err != nil {
 		return nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
 	}
 	if ref.Kind == Columns && len(ref.Members) == 0 {
-		return ref.openedPredictions(0, path, cmp.Or(precision, ref.Precision))
+		return ref.openedPredictions(0, path, ref.computing(by))
 	}
 	if ref.Kind == Address {
-		return ref.openedAddress(path, cmp.Or(precision, ref.Precision))
+		return ref.openedAddress(path, ref.computing(by))
 	}
 	if err := ref.ofOneFile(); err != nil {
 		return nil, err
@@ -62,14 +64,20 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 		}
 		path = ref.find(dir)
 	}
-	n, err := LoadWith(path, maxMemory, ref.Constants)
+	by = ref.computing(by)
+	n, err := LoadWith(path, ref.loading(maxMemory, by))
 	if err != nil {
 		return nil, moved(err)
 	}
 	if err := ref.is(n); err != nil {
 		return nil, moved(err)
 	}
-	return ref.opened(n, cmp.Or(precision, ref.Precision))
+	return ref.openedBy(n, by)
+}
+
+// loading are the options that a network of ref is read with.
+func (ref *Reference) loading(maxMemory int64, by Computing) *onnx.LoadOptions {
+	return &onnx.LoadOptions{MaxMemory: maxMemory, Constants: ref.Constants, KeepFile: by.Engine == ONNXRuntime}
 }
 
 // ReopenNetwork opens n, which somebody brings, as r has it. Another network than r's is an error.
@@ -81,18 +89,27 @@ func ReopenNetwork(r *decompose.Result, n *Network) (*Opened, error) {
 	if err := ref.is(n); err != nil {
 		return nil, err
 	}
-	return ref.opened(n, ref.Precision)
+	return ref.openedBy(n, ref.computing(Computing{}))
 }
 
-// opened is n as the reference has it.
-func (ref *Reference) opened(n *Network, precision string) (*Opened, error) {
-	m, err := ref.model(n, precision)
+// openedBy is n as the reference has it, computed so.
+func (ref *Reference) openedBy(n *Network, by Computing) (*Opened, error) {
+	h, err := start(by.Engine)
+	if err != nil {
+		return nil, err
+	}
+	return ref.opened(n, h, by.Precision)
+}
+
+// opened is n as the reference has it, computed by h unless that is nil.
+func (ref *Reference) opened(n *Network, h *onnxruntime.Helper, precision string) (*Opened, error) {
+	m, err := ref.model(n, h, precision)
 	if err != nil {
 		return nil, err
 	}
 	own := *ref
 	own.Path = n.Path
-	o := &Opened{Networks: []*onnx.Model{m}, Files: []*Network{n}, Reference: &own}
+	o := &Opened{Networks: []*onnx.Model{m}, Files: []*Network{n}, Reference: &own, Notes: present(ref.elsewhere(engineOf(h)))}
 	if o.Model, err = ref.Contrasted(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)
 	}
@@ -144,22 +161,24 @@ func (ref *Reference) is(n *Network) error {
 // ReopenAll is Reopen for results of one network or several. path, if it is not "", is the
 // file of the one, or the folder below which the several lie as they did below the folder
 // that they have in common.
-func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, precision string) (*Opened, error) {
+func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, by Computing) (*Opened, error) {
 	ref := ReferenceOf(r)
 	if len(ref.Members) == 0 {
-		return Reopen(r, dir, path, maxMemory, precision)
+		return Reopen(r, dir, path, maxMemory, by)
 	}
 	if r.Networks == nil || len(r.Networks.Names) != len(ref.Members) {
 		return nil, fmt.Errorf("the decomposition names %d files of its networks, and is of another number", len(ref.Members))
 	}
-	if precision == "" {
-		precision = ref.Precision
+	by = ref.computing(by)
+	h, err := start(by.Engine)
+	if err != nil {
+		return nil, err
 	}
-	o := &Opened{Reference: &ref}
+	o := &Opened{Reference: &ref, Notes: present(ref.elsewhere(engineOf(h)))}
 	var members []decompose.Member
 	var faults []error
 	for i, member := range ref.Members {
-		own, err := ref.reopenMember(i, dir, path, maxMemory, precision)
+		own, err := ref.reopenMember(i, dir, path, maxMemory, h, by)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -179,9 +198,9 @@ func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, precision
 }
 
 // reopenMember opens the i-th of several networks.
-func (ref *Reference) reopenMember(i int, dir, folder string, maxMemory int64, precision string) (*Opened, error) {
+func (ref *Reference) reopenMember(i int, dir, folder string, maxMemory int64, h *onnxruntime.Helper, by Computing) (*Opened, error) {
 	if ref.Kind == Columns {
-		return ref.openedPredictions(i, folder, precision)
+		return ref.openedPredictions(i, folder, by)
 	}
 	member := ref.Members[i]
 	own := Reference{Path: member.Path}
@@ -193,22 +212,26 @@ func (ref *Reference) reopenMember(i int, dir, folder string, maxMemory int64, p
 		}
 		file, moved = filepath.Join(folder, rel), func(err error) error { return err }
 	}
-	n, err := LoadWith(file, maxMemory, ref.Constants)
+	n, err := LoadWith(file, ref.loading(maxMemory, by))
 	if err != nil {
 		return nil, moved(err)
 	}
 	if n.SHA256 != member.SHA256 {
 		return nil, moved(fmt.Errorf("model %q is not the network %q of this decomposition: its sha256 is %s, want %q", file, member.Name, n.SHA256, member.SHA256))
 	}
-	return ref.opened(n, precision)
+	return ref.opened(n, h, by.Precision)
 }
 
 // model is the network as it was bound and read.
-func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
+func (ref *Reference) model(n *Network, h *onnxruntime.Helper, precision string) (*onnx.Model, error) {
 	g := n.run()
 	p, err := Precision(precision)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)
+	}
+	engine, err := n.engine(h, p)
+	if err != nil {
+		return nil, err
 	}
 	bind := make(onnx.Binding, len(g.Inputs()))
 	for i, in := range g.Inputs() {
@@ -220,7 +243,7 @@ func (ref *Reference) model(n *Network, precision string) (*onnx.Model, error) {
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
 		Derived:  n.derived(),
 		MaxOrder: ref.MaxOrder, TreeOrder: cmp.Or(ref.TreeOrder, ref.MaxOrder, 3), Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip,
-		Engine: n.engine(p), Decode: basis.Decode,
+		Engine: engine, Decode: basis.Decode,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)

@@ -37,8 +37,19 @@ func (q *Request) open(ctx context.Context) (*subject, error) {
 		open.NoStructure, open.Clip, open.Predictor = true, 0, nil // the network has it
 		open.Derived = q.Network.derived()
 	}
-	engine := q.Network.engine(q.Precision)
-	engine.NoMatrixUnits = q.NoMatrixUnits
+	if q.helper == nil {
+		if q.helper, err = start(q.Engine); err != nil {
+			return nil, err
+		}
+	}
+	engine, err := q.Network.engine(q.helper, q.Precision)
+	if err != nil {
+		return nil, err
+	}
+	if own, ok := engine.(onnx.GoEngine); ok {
+		own.NoMatrixUnits = q.NoMatrixUnits
+		engine = own
+	}
 	open.Decode, open.Engine = basis.Decode, engine
 	first, err := onnx.NewModel(q.Network.run(), bind, &open)
 	if err != nil {
@@ -146,7 +157,7 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
 		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure, Clip: q.Open.Clip,
-		Constants: q.Network.Constants,
+		Constants: q.Network.Constants, Engine: engineOf(q.helper),
 	}
 	if q.Precision == onnx.Single {
 		ref.Precision = Single

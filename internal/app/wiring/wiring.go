@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -30,6 +31,7 @@ type Request struct {
 	Inputs    map[string][]string   // columns of inputs, as onnx.Bind has it
 	Open      *onnx.Options         // how to read the structure of the network; Decode and Engine are set here
 	Precision onnx.Precision        // what the network is computed in
+	Engine    string                // Own or ONNXRuntime, for which networks are loaded with KeepFile and Precision is onnx.Single; "": Own
 	// NoMatrixUnits is onnx.GoEngine's.
 	NoMatrixUnits bool
 	Formulas      []string // none, of a network without structure: "~ ."; "." is expanded here
@@ -60,7 +62,8 @@ type Request struct {
 	// others than those before: they are called "extended terms", ...
 	Extended bool
 
-	chosen [][]string // by formula, the columns of the smooths that "." was expanded to
+	helper *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
+	chosen [][]string          // by formula, the columns of the smooths that "." was expanded to
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -93,8 +96,9 @@ type Ready struct {
 	heads     []string // of the predictors
 	labels    *label.Labels
 	id        string
-	workers   int      // 0: GOMAXPROCS
-	network   *Network // that Graph is of
+	workers   int         // 0: GOMAXPROCS
+	network   *Network    // that Graph is of
+	compared  *comparison // of the engine with ours; nil: it is ours
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -159,6 +163,14 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			return nil, err
 		}
 	}
+	var compared *comparison
+	if q.helper != nil && q.Scans == nil {
+		if compared, err = q.compareEngines(ctx, s.graphs, rows); err != nil {
+			return nil, err
+		}
+	} else if q.helper != nil {
+		compared = &comparison{engine: engineOf(q.helper)}
+	}
 	m, sample, notes, err := q.extend(ctx, s.models, rows, formulas)
 	if err != nil {
 		return nil, err
@@ -180,7 +192,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	notes = append(notes, s.responses()...)
 	return &Ready{
 		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
-		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network,
+		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network, compared: compared,
 	}, nil
 }
 
@@ -268,6 +280,13 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	}
 	r.SetHeads(d.heads)
 	notes := slices.Clone(d.Notes)
+	if d.compared != nil {
+		own, err := d.compared.judged(r)
+		if err != nil {
+			return err
+		}
+		notes = append(notes, own...)
+	}
 	notes = append(notes, d.reference.guessed()...)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import glob
+import importlib.util
 import json
 import os
 import shutil
@@ -37,6 +40,23 @@ def binary() -> str:
             "install a wheel for this platform, or set PHO_BINARY to the program's path"
         )
     return found
+
+
+@functools.lru_cache(maxsize=1)
+def _onnx_runtime() -> Optional[str]:
+    """The library in this Python's package onnxruntime; None: there is none."""
+    package = importlib.util.find_spec("onnxruntime")
+    if package is None or package.origin is None:
+        return None
+    pattern = {"win32": "onnxruntime.dll", "darwin": "libonnxruntime.*dylib"}.get(sys.platform, "libonnxruntime.so.*")
+    found = glob.glob(os.path.join(glob.escape(os.path.dirname(package.origin)), "capi", pattern))
+    return max(found, default=None)
+
+
+def environment() -> dict[str, str]:
+    """The program's environment: with ``engine="onnxruntime"`` it takes the ONNX Runtime of this Python."""
+    library = _onnx_runtime()
+    return {**({} if library is None else {"ORT_DYLIB_PATH": library}), **os.environ}
 
 
 def _script_folders() -> Iterable[str]:
@@ -79,6 +99,7 @@ def run(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
+        env=environment(),
     ) as process:
         try:
             if on_event is None:

@@ -69,7 +69,7 @@ def decompose(
     **options
         The flags of ``pho decompose`` with underscores: ``smoothing="gcv"``, ``weights="w"``,
         ``sp={"s(x2)": 0.3}``, ``factor=["month"]``, ``interactions=3``, ``na="drop"``,
-        ``export_onnx=True``.
+        ``export_onnx=True``, ``engine="onnxruntime"`` for a network of convolutions or attention.
 
     Returns
     -------

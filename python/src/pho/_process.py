@@ -36,6 +36,7 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=self._said,
             bufsize=0,
+            env=_command.environment(),
             **own,
         )
         try:
