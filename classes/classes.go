@@ -42,6 +42,9 @@ type Model struct {
 	pool  scratch
 }
 
+// Tensors are the wrapped model's.
+func (m *Model) Tensors() map[string]int { return decompose.TensorsOf(m.of) }
+
 // head is a Head and what it became.
 type head struct {
 	Head

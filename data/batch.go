@@ -48,6 +48,18 @@ func NewBatch(rows int, first int64) *Batch {
 	}
 }
 
+// tensorBytes is how much the tensors of a batch take, at most, wherever rows may come in smaller batches.
+const tensorBytes = 32 << 20
+
+// TensorRows is how many rows of tensors with that many numbers a row are good to have in memory at a time: most,
+// halved until they take 32 MiB at most, one row at least.
+func TensorRows(numbers, most int) int {
+	for most > 1 && most > tensorBytes/8/max(numbers, 1) {
+		most /= 2
+	}
+	return most
+}
+
 // Rows is the number of rows n.
 func (b *Batch) Rows() int { return b.rows }
 

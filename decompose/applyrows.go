@@ -91,7 +91,7 @@ func (a *Applier) eachChunk(ctx context.Context, src data.Source, extra []string
 			}
 		}
 	}()
-	rows := numberedBatches(data.Rebatch(src.Batches(ctx, union(a.Columns(), extra)), applyRows))
+	rows := numberedBatches(data.Rebatch(src.Batches(ctx, union(a.Columns(), extra)), data.TensorRows(tensorNumbers(a.model), applyRows)))
 	return eachChunk(ctx, rows, workers,
 		func(w int, _ place, b *data.Batch) (any, error) {
 			if splitters[w] == nil {

@@ -20,7 +20,7 @@ import (
 // Errors: of reading, of the network, a response outside the support or a weight that is
 // none (with their row), no row of positive weight, what family.Estimate refuses.
 func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (family.Family, error) {
-	return EstimateFamilyFrom(ctx, m, RowScans(rebatched{src, o.orDefault().workers() * 4 * evalRows}), o)
+	return EstimateFamilyFrom(ctx, m, RowScans(rebatched{src, data.TensorRows(tensorNumbers(m), o.orDefault().workers()*4*evalRows)}), o)
 }
 
 // EstimateFamilyFrom is EstimateFamily with rows that this process may not hold. The look at

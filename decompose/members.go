@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -105,6 +106,15 @@ func columnsOf(members []Member) (columns []string) {
 		columns = union(columns, m.Model.Columns())
 	}
 	return columns
+}
+
+// Tensors are those that any of the networks reads.
+func (m *Members) Tensors() map[string]int {
+	all := map[string]int{}
+	for _, o := range m.members {
+		maps.Copy(all, TensorsOf(o.Model))
+	}
+	return all
 }
 
 // sameTask refuses a network with other predictors than the first one.

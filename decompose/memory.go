@@ -51,7 +51,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunk, columns := int64(p.chunkRows()), int64(len(p.reading(m, o)))
+	chunk, columns := int64(p.chunkRows()), int64(len(p.reading(m, o))+p.numbers)
 	workers := int64(o.Goroutines((rows + chunk - 1) / chunk))
 	square := 8 * int64(p.p) * int64(p.p)
 	merged := int64(16)

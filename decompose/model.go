@@ -119,3 +119,23 @@ type Model interface {
 	// be called concurrently, and row i of every output depends on row i alone.
 	Forward(ctx context.Context, dst *Outputs, b *data.Batch) error
 }
+
+// TensorModel is a Model that reads columns which are tensors: data.Column.Width. It may be asked for fewer rows at a
+// time. A Model that wraps one has the method, too.
+type TensorModel interface {
+	Model
+	// Tensors are those columns, with the numbers that a row of each holds.
+	Tensors() map[string]int
+}
+
+// TensorsOf are m's Tensors; nil for a Model that has no such method.
+func TensorsOf(m Model) map[string]int {
+	if t, ok := m.(TensorModel); ok {
+		return t.Tensors()
+	}
+	return nil
+}
+
+// BatchRows is how many rows of what m reads are good to have in memory at a time: most, or fewer of tensors
+// (data.TensorRows).
+func BatchRows(m Model, most int) int { return data.TensorRows(tensorNumbers(m), most) }

@@ -22,6 +22,7 @@ type plan struct {
 	index      map[Term]int
 	offset     []int // first raw column of each term
 	p          int   // raw columns
+	numbers    int   // a row of the tensors that the model reads
 	predictors []planned
 	layout     moments.Layout
 	known      map[Term]identity // of terms that were identified before; identify adds all
@@ -68,7 +69,7 @@ func checkPartNames(predictors []planned) error {
 }
 
 func newPlan(m Model) (*plan, error) {
-	p := &plan{index: map[Term]int{}}
+	p := &plan{index: map[Term]int{}, numbers: tensorNumbers(m)}
 	names := m.Predictors()
 	if len(names) == 0 {
 		return nil, errors.New("decompose: the model has no predictor")
@@ -125,7 +126,17 @@ func newPlan(m Model) (*plan, error) {
 }
 
 // chunkRows is the number of rows of a chunk.
-func (p *plan) chunkRows() int { return moments.ChunkRows(p.p) }
+// chunkRows is the number of rows of a chunk, fewer where the model reads tensors, such as pictures: a chunk is
+// in memory as a whole.
+func (p *plan) chunkRows() int { return data.TensorRows(p.numbers, moments.ChunkRows(p.p)) }
+
+// tensorNumbers is how many numbers a row of the tensors has that m reads.
+func tensorNumbers(m Model) (n int) {
+	for _, width := range TensorsOf(m) {
+		n += width
+	}
+	return n
+}
 
 func (p *plan) add(t Term) {
 	if _, ok := p.index[t]; ok {

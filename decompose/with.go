@@ -87,4 +87,7 @@ type extended struct {
 	blocks [][]Block
 }
 
+// Tensors are the model's.
+func (e *extended) Tensors() map[string]int { return TensorsOf(e.Model) }
+
 func (e *extended) Blocks(k int) []Block { return e.blocks[k] }

@@ -171,4 +171,7 @@ type withBlocks struct {
 	blocks [][]decompose.Block
 }
 
+// Tensors are the model's.
+func (r *withBlocks) Tensors() map[string]int { return decompose.TensorsOf(r.Model) }
+
 func (r *withBlocks) Blocks(k int) []decompose.Block { return slices.Clone(r.blocks[k]) }

@@ -55,6 +55,9 @@ func (s *surrogate) Columns() []string {
 	return columns
 }
 
+// Tensors are those that box reads.
+func (s *surrogate) Tensors() map[string]int { return decompose.TensorsOf(s.box) }
+
 // Forward runs both models; the terms' own deep part, if they have one, is not
 // structured and is left to zeta.
 func (s *surrogate) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {

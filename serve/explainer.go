@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -69,6 +70,9 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	opened, err := wiring.ReopenAll(r, dir, o.Model, o.MaxMemory, wiring.Computing{Engine: o.Engine, Precision: o.Precision})
 	if err != nil {
 		return nil, err
+	}
+	for name := range decompose.TensorsOf(opened.Model) {
+		return nil, fmt.Errorf("the model reads arrays as a whole, %q among them, and a server takes columns of numbers and text: compute the parts of such rows with package pho or pho apply", name)
 	}
 	e := &Explainer{result: r, network: opened.Networks[0], opened: opened, unseen: o.Unseen}
 	sum := sha256.Sum256(doc)

@@ -13,7 +13,7 @@ import (
 
 // Bind matches inputs and columns. columns lists, by input, those that the caller
 // decides on, in order; a column may be there several times. Other inputs are bound if
-// they are named like a column and hold one number a row, or if there are columns for
+// they are named like a column of one number a row, or like a tensor, that holds as many numbers, or if there are columns for
 // all their elements, x[0], x[1], ... (as Unbound calls them); one input may then remain,
 // and takes the numeric columns that are neither bound nor in exclude (response, weights,
 // offset) nor dates, times or the names of rows (data.NamesRows) if they are exactly as many as it holds. Where
@@ -22,9 +22,6 @@ import (
 // *AmbiguousBindingError. A column that the data lack is a *data.MissingColumnError. All faults
 // of columns, of a type that cannot be read among them, are told at once (errors.Join).
 func Bind(g *Graph, schema data.Schema, columns map[string][]string, exclude ...string) (Binding, error) {
-	if err := checkWidth(g); err != nil {
-		return nil, err
-	}
 	if err := known(g, schema, columns); err != nil {
 		return nil, err
 	}
@@ -103,7 +100,7 @@ func (b *binder) byName() (open []*graph.Value, err error) {
 				break
 			}
 		}
-		if c, ok := b.schema.Lookup(v.Name); ok && c.Width == 0 && v.Width() == 1 {
+		if c, ok := b.schema.Lookup(v.Name); ok && (c.Width == 0 && v.Width() == 1 || c.Width > 0 && v.Width() > 1) {
 			own = []string{v.Name}
 		} else if !hasAll(b.schema, own, v.Type != graph.String) {
 			open = append(open, v)
@@ -145,6 +142,12 @@ func (b *binder) binding() (Binding, error) {
 	out := make(Binding, len(b.g.g.Inputs))
 	for i, v := range b.g.g.Inputs {
 		out[i] = BoundInput{Input: v.Name, Columns: b.columns[v.Name]}
+		if tensor, ok := b.tensor(out[i], v); ok {
+			if tensor.Width != v.Width() {
+				faults = append(faults, fmt.Errorf("onnx: column %q holds %d numbers a row, input %q %s takes %d", tensor.Name, tensor.Width, v.Name, graph.ShapeText(v.Shape), v.Width()))
+			}
+			continue
+		}
 		if got, want := len(out[i].Columns), v.Width(); got != want {
 			faults = append(faults, fmt.Errorf("onnx: input %q %s holds %d numbers a row, but %d columns are bound to it (%s)", v.Name, graph.ShapeText(v.Shape), want, got, graph.QuotedList(out[i].Columns)))
 		}
@@ -167,22 +170,37 @@ func (b *binder) binding() (Binding, error) {
 	return out, nil
 }
 
+// tensor is the tensor column that v is bound to; false: it is bound to others.
+func (b *binder) tensor(in BoundInput, v *graph.Value) (data.Column, bool) {
+	if !in.isTensor(v) {
+		return data.Column{}, false
+	}
+	c, _ := b.schema.Lookup(in.Columns[0])
+	return c, c.Width > 0
+}
+
 func describeInputs(g *Graph, schema data.Schema) string {
 	var s strings.Builder
 	for _, v := range g.g.Inputs {
 		fmt.Fprintf(&s, "  input %q: %s %s\n", v.Name, v.Type, graph.ShapeText(v.Shape))
 	}
-	var numeric, text []string
+	var numeric, text, tensors []string
 	for _, c := range schema {
 		if c.Refused {
 			continue
 		}
-		if c.Numeric {
+		switch {
+		case c.Width > 0:
+			tensors = append(tensors, fmt.Sprintf("%q (%d numbers a row)", c.Name, c.Width))
+		case c.Numeric:
 			numeric = append(numeric, c.Name)
-		} else {
+		default:
 			text = append(text, c.Name)
 		}
 	}
 	fmt.Fprintf(&s, "  numeric columns: %s\n  text columns: %s", graph.QuotedList(numeric), graph.QuotedList(text))
+	if len(tensors) > 0 {
+		fmt.Fprintf(&s, "\n  arrays: %s", strings.Join(tensors, ", "))
+	}
 	return s.String()
 }

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/data"
@@ -13,7 +14,9 @@ type Binding []BoundInput
 
 // BoundInput lists the columns of one input: column j fills element j of each
 // row, in row-major order of the axes that are not the batch axis. A column may
-// appear more than once.
+// appear more than once. An input of several numbers a row may have a single column in place of
+// them: a tensor (data.Column.Width) of as many numbers, in that order. To what is found in the network it
+// is one thing, a picture say, and not its numbers.
 type BoundInput struct {
 	Input   string   `json:"input"`
 	Columns []string `json:"columns"`
@@ -34,40 +37,54 @@ func (b Binding) Columns() []string {
 	return names
 }
 
-// maxColumns bounds the numbers a row of all inputs together.
-const maxColumns = 100_000
-
-func checkWidth(g *Graph) error {
-	total := 0
-	for _, v := range g.g.Inputs {
-		if w := v.Width(); w > maxColumns-total {
-			return fmt.Errorf("onnx: the inputs hold more than %d numbers a row (input %q: %s); they cannot be bound to columns", maxColumns, v.Name, graph.ShapeText(v.Shape))
-		}
-		total += v.Width()
-	}
-	return nil
-}
-
 // Unbound is the binding without data: the columns are called by their input,
-// x[0], x[1], ..., or x for an input of width 1. Inputs too wide for columns
-// (Discover refuses them) get none.
+// x[0], x[1], ..., or x for an input of width 1. An input that is no row of a table (see isTable) is
+// one column, a tensor of its name.
 func Unbound(g *Graph) Binding {
 	b := make(Binding, len(g.g.Inputs))
-	if checkWidth(g) != nil {
-		return b
-	}
 	for i, v := range g.g.Inputs {
-		b[i].Input = v.Name
-		b[i].Columns = elementNames(v)
+		b[i].Input, b[i].Columns = v.Name, []string{v.Name}
+		if isTable(v) {
+			b[i].Columns = elementNames(v)
+		}
 	}
 	return b
 }
 
-// elementNames are the names that the numbers of an input's row go by without data.
+// How many numbers a row of a table has, at most, where nobody says that they are columns: measurements,
+// or codes. Longer rows of numbers are series and embeddings, longer ones of integers are sequences of tokens.
+const (
+	maxNumbers = 1024
+	maxCodes   = 32
+)
+
+// isTable reports whether the numbers of an input are taken for columns of a table: it has one axis besides
+// the rows, those of size 1 aside, not a long one. Text is always of columns.
+func isTable(v *graph.Value) bool {
+	most := maxNumbers
+	if !v.Type.Floating() {
+		most = maxCodes
+	}
+	axes := slices.DeleteFunc(v.RowShape(), func(d int) bool { return d == 1 })
+	return v.Type == graph.String || len(axes) <= 1 && v.Width() <= most
+}
+
+// isTensor reports whether one column, a tensor, fills v.
+func (in BoundInput) isTensor(v *graph.Value) bool {
+	return len(in.Columns) == 1 && v.Width() != 1 && v.Type != graph.String
+}
+
+// maxElements bounds the numbers of an input that have columns of their own.
+const maxElements = 100_000
+
+// elementNames are the names that the numbers of an input's row go by without data; nil: it has too many.
 func elementNames(v *graph.Value) []string {
 	width := v.Width()
 	if width == 1 {
 		return []string{v.Name}
+	}
+	if width > maxElements {
+		return nil
 	}
 	names := make([]string, width)
 	for e := range names {

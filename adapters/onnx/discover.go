@@ -104,17 +104,24 @@ func evaluation(g *graph.Graph) structure.Evaluate {
 
 // fits lists the columns of each input if b is a binding of g.
 func (b Binding) fits(g *Graph) ([][]string, error) {
-	if err := checkWidth(g); err != nil {
-		return nil, err
-	}
 	if len(b) != len(g.g.Inputs) {
 		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(b), len(g.g.Inputs))
 	}
-	columns := make([][]string, len(b))
+	columns, numbers := make([][]string, len(b)), map[string]int{}
 	for i, in := range b {
 		v := g.g.Inputs[i]
-		if in.Input != v.Name || len(in.Columns) != v.Width() {
+		if in.Input != v.Name || len(in.Columns) != v.Width() && !in.isTensor(v) {
 			return nil, fmt.Errorf("onnx: binding %d is for input %q with %d columns; the network's input is %q with %d numbers a row", i, in.Input, len(in.Columns), v.Name, v.Width())
+		}
+		width := 1
+		if in.isTensor(v) {
+			width = v.Width()
+		}
+		for _, c := range in.Columns {
+			if had := cmp.Or(numbers[c], width); had != width {
+				return nil, fmt.Errorf("onnx: column %q is bound to inputs that take %d and %d numbers of it a row; bind a column of its own to each", c, had, width)
+			}
+			numbers[c] = width
 		}
 		columns[i] = in.Columns
 	}

@@ -15,13 +15,20 @@ import (
 	"github.com/pho-go/pho/internal/base/kernel"
 )
 
-// forwardRows is the number of rows that go through all layers together; their
-// activations stay in cache.
-const forwardRows = 256
+// Rows that go through all layers together: so many, or fewer if they work in more memory than that,
+// as those of pictures. Activations of small layers stay in cache.
+const (
+	forwardRows  = 256
+	forwardBytes = 32 << 20
+)
+
+func (m *Model) rowsOfBlock() int {
+	return int(max(4, min(forwardRows, forwardBytes/m.perRow())))
+}
 
 // buffer is the memory of one Forward.
 type buffer struct {
-	columns   [][]float64
+	columns   [][]float64 // of a tensor: its rows, one after the other
 	workspace engine.Workspace
 	inputs    [][]float64 // the workspace's views, where it has them
 	want      [][]float64
@@ -43,8 +50,8 @@ func (m *Model) buffer() *buffer {
 		want:      make([][]float64, out),
 		ownIn:     make([][]float64, in),
 		ownOut:    make([][]float64, out),
-		zeta:      make([]float64, forwardRows),
-		product:   make([]float64, forwardRows),
+		zeta:      make([]float64, m.blockRows),
+		product:   make([]float64, m.blockRows),
 	}
 }
 
@@ -68,7 +75,10 @@ func (b *buffer) rows(own *[]float64, v *graph.Value, n int) []float64 {
 
 // Memory is how many bytes one Forward works in, at most; each goroutine that
 // calls it has as many. What an engine other than GoEngine works in is not counted.
-func (m *Model) Memory() int64 {
+func (m *Model) Memory() int64 { return int64(m.blockRows) * m.perRow() }
+
+// perRow is how many bytes a row works in.
+func (m *Model) perRow() int64 {
 	perRow := int64(2 * 8) // zeta and a product
 	if m.runner != nil {
 		perRow += m.runner.PerRow
@@ -78,7 +88,7 @@ func (m *Model) Memory() int64 {
 			perRow += 8 * int64(v.Width())
 		}
 	}
-	return forwardRows * perRow
+	return perRow
 }
 
 // Forward evaluates the network on the rows of b: eta is the network's own
@@ -113,14 +123,14 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 			}
 			continue
 		}
-		x, err := b.Numeric(name)
+		x, err := m.numbers(b, j)
 		if err != nil {
 			return fmt.Errorf("onnx: input of the network: %w", err)
 		}
 		largest := m.largest[j]
 		for i, v := range x {
 			if !(math.Abs(v) <= largest) && !m.enters(v, j) {
-				return m.refuse(v, j, b.Row(i)+1)
+				return m.refuse(v, j, b, i)
 			}
 		}
 		buf.columns[j] = x
@@ -128,11 +138,11 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	if err := m.checkTypes(buf, b); err != nil {
 		return err
 	}
-	for at := 0; at < b.Rows(); at += forwardRows {
+	for at := 0; at < b.Rows(); at += m.blockRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(forwardRows, b.Rows()-at)
+		n := min(m.blockRows, b.Rows()-at)
 		if err := m.evaluate(buf, at, n); err != nil {
 			return m.atRow(err, buf, b, at, n)
 		}
@@ -144,6 +154,25 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		return err
 	}
 	return ctx.Err()
+}
+
+// numbers are those of column j at the rows of b: one a row, or of a tensor one row after the other.
+func (m *Model) numbers(b *data.Batch, j int) ([]float64, error) {
+	width := m.tensor[j]
+	if width == 0 {
+		return b.Numeric(m.columns[j])
+	}
+	t, err := b.Tensor(m.columns[j])
+	if err != nil {
+		return nil, err
+	}
+	if _, w := t.Dims(); w != width && b.Rows() > 0 {
+		return nil, fmt.Errorf("the tensor %q holds %d numbers a row, its input takes %d", m.columns[j], w, width)
+	}
+	if raw := t.RawMatrix(); raw.Stride == width {
+		return raw.Data[:b.Rows()*width], nil
+	}
+	return mat.DenseCopyOf(t).RawMatrix().Data, nil
 }
 
 // release drops what points into the caller's batch.
@@ -199,13 +228,21 @@ func (m *Model) enters(v float64, j int) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// refuse says why it has none.
-func (m *Model) refuse(v float64, j int, row int64) error {
+// refuse says why it has none for number i of column j.
+func (m *Model) refuse(v float64, j int, b *data.Batch, i int) error {
 	why := ""
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
 		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.roundedTo[j], m.largest[j])
 	}
-	return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network%s; leave such rows out or replace the value", m.columns[j], row, v, why)
+	return fmt.Errorf("onnx: %s: %g cannot enter the network%s; leave such rows out or replace the value", m.place(j, b, i), v, why)
+}
+
+// place names number i of column j.
+func (m *Model) place(j int, b *data.Batch, i int) string {
+	if width := m.tensor[j]; width > 0 {
+		return fmt.Sprintf("column %q, data row %d, number %d of %d", m.columns[j], b.Row(i/width)+1, i%width+1, width)
+	}
+	return fmt.Sprintf("column %q, data row %d", m.columns[j], b.Row(i)+1)
 }
 
 // checkTypes refuses numbers that an input of integer or boolean type cannot
@@ -218,7 +255,7 @@ func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
 		for _, c := range m.feed[i] {
 			for r, x := range buf.columns[c] {
 				if _, err := engine.Integer(x, v); err != nil {
-					return fmt.Errorf("onnx: column %q, data row %d: %w", m.columns[c], b.Row(r)+1, err)
+					return fmt.Errorf("onnx: %s: %w", m.place(c, b, r), err)
 				}
 			}
 		}
@@ -233,6 +270,12 @@ func (m *Model) evaluate(buf *buffer, at, n int) error {
 	}
 	for i, v := range m.graph.g.Inputs {
 		x, feed := buf.rows(&buf.ownIn[i], v, n), m.feed[i]
+		if m.bind[i].isTensor(v) {
+			w := v.Width()
+			engine.Enter(x, 1, buf.columns[feed[0]][at*w:(at+n)*w], v.RoundedTo())
+			buf.inputs[i] = x
+			continue
+		}
 		for e, c := range feed {
 			engine.Enter(x[e:], len(feed), buf.columns[c][at:at+n], v.RoundedTo())
 		}

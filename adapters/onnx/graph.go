@@ -52,6 +52,22 @@ func (t Tensor) Turned(row []int) string {
 	return fmt.Sprintf("the rows of the array have the shape %v, and input %q takes %v: the axes are in another order; turn them before it is saved, as numpy.transpose(x, (%s)) does", row, t.Name, slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch }), strings.Join(order, ", "))
 }
 
+// Picture is how the rows of t lie if they are pictures: two axes, or three of which the first or, if last, the
+// last holds 1, 3 or 4 channels. ok is false of others.
+func (t Tensor) Picture() (height, width, channels int, last, ok bool) {
+	axes := slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch })
+	colours := func(d int) bool { return d == 1 || d == 3 || d == 4 }
+	switch {
+	case len(axes) == 2:
+		return axes[0], axes[1], 1, false, true
+	case len(axes) == 3 && colours(axes[0]):
+		return axes[1], axes[2], axes[0], false, true
+	case len(axes) == 3 && colours(axes[2]):
+		return axes[0], axes[1], axes[2], true, true
+	}
+	return 0, 0, 0, false, false
+}
+
 // Width is the number of elements that each row of t has: the product of the sizes of
 // its axes, of which the batch axis counts as often as it holds each row.
 func (t Tensor) Width() int {

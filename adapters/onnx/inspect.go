@@ -24,7 +24,11 @@ func (s *Structure) WriteText(w io.Writer) error {
 	t := &outline{w: w}
 	t.line(0, "inputs")
 	for _, in := range s.Inputs {
-		t.line(1, "%q  %s %s  <- %s", in.Name, in.Type, in.Shape, shortList(in.Columns))
+		from := in.Whole
+		if from == "" {
+			from = shortList(in.Columns)
+		}
+		t.line(1, "%q  %s %s  <- %s", in.Name, in.Type, in.Shape, from)
 	}
 	if len(s.Unused) > 0 {
 		t.line(0, "unused columns: %s (no predictor depends on them)", shortList(s.Unused))

@@ -24,12 +24,14 @@ type Model struct {
 	run       engine.Options // of ours
 	want      []*graph.Value
 	stride    []int         // width of each wanted tensor
-	feed      [][]int       // data column of each element of each input
+	feed      [][]int       // data column of each element of each input, or its one tensor
 	roundedTo []graph.DType // the type that each column enters as; 0: any
 	largest   []float64     // that each column's inputs hold, if they hold fractions
 	// termColumns are those of the graph's own terms but learned ones.
 	termColumns []string
 	text        []bool // columns of text
+	tensor      []int  // by column: numbers a row of a tensor; 0: a column of numbers or text
+	blockRows   int    // that go through all layers together
 	readsText   bool
 	columns     []string
 	derived     *Derived // what the columns are computed from; nil: the data have them
@@ -105,6 +107,7 @@ func (m *Model) prepare(e Engine) (err error) {
 		return fmt.Errorf("onnx: the network reads text, which this engine does not take (onnx.TextEvaluator); run it with onnx.GoEngine")
 	}
 	m.runner, _ = m.evaluator.(*engine.Runner)
+	m.blockRows = m.rowsOfBlock()
 	return nil
 }
 
@@ -115,7 +118,11 @@ func (m *Model) feedInputs() {
 		m.column[c] = i
 		m.roundedTo, m.largest = append(m.roundedTo, found.RoundedTo[c]), append(m.largest, math.MaxFloat64)
 	}
+	m.tensor = make([]int, len(m.columns))
 	for i, in := range m.bind {
+		if v := m.graph.g.Inputs[i]; in.isTensor(v) {
+			m.tensor[m.column[in.Columns[0]]] = v.Width()
+		}
 		var feed []int
 		for _, c := range in.Columns {
 			j := m.column[c]
@@ -225,6 +232,17 @@ func (m *Model) Cuts() (map[string][]float64, error) {
 		return nil, err
 	}
 	return structure.Cuts(m.graph.g, columns), nil
+}
+
+// Tensors are the columns that are tensors, with the numbers that a row of each holds.
+func (m *Model) Tensors() map[string]int {
+	widths := map[string]int{}
+	for j, width := range m.tensor {
+		if width > 0 {
+			widths[m.columns[j]] = width
+		}
+	}
+	return widths
 }
 
 // Missing lists the columns that may hold NaN for a missing value: the network has a value

@@ -18,7 +18,7 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 	}
 	where := ""
 	for j, name := range m.columns {
-		if x, err := b.Numeric(name); err == nil && !m.text[j] && math.IsNaN(x[i]) {
+		if x, err := b.Numeric(name); err == nil && !m.text[j] && m.tensor[j] == 0 && math.IsNaN(x[i]) {
 			where = fmt.Sprintf("; column %q is missing there", name)
 		}
 	}
@@ -44,11 +44,12 @@ func (m *Model) firstNotFinite(b *data.Batch, i int) (*graph.Node, float64) {
 				texts[j] = append(texts[j], codes.Levels[codes.Index[i]])
 				continue
 			}
-			x, err := b.Numeric(m.columns[c])
+			x, err := m.numbers(b, c)
 			if err != nil {
 				return nil, 0
 			}
-			inputs[j] = append(inputs[j], x[i])
+			width := max(1, m.tensor[c])
+			inputs[j] = append(inputs[j], x[i*width:(i+1)*width]...)
 		}
 	}
 	for _, n := range engine.Needed(m.graph.g, m.want) {

@@ -76,6 +76,8 @@ type InputInfo struct {
 	Type    string   `json:"type"`
 	Shape   string   `json:"shape"` // N is the batch axis
 	Columns []string `json:"columns"`
+	// Whole describes an input that one column fills, a tensor: picture "img", 3 x 64 x 64.
+	Whole string `json:"whole,omitempty"`
 }
 
 // SoftmaxInfo is the predictors of the classes of one softmax, at least one, in the order

@@ -246,6 +246,12 @@ func (n *zooNetwork) batch(m *onnx.Model, v *zooValues) (*data.Batch, error) {
 	b := data.NewBatch(v.rows, 0)
 	for _, bound := range m.Binding() {
 		at := slices.IndexFunc(n.Inputs, func(t zooTensor) bool { return t.Name == bound.Input })
+		if width := len(v.inputs[at].Numbers) / max(v.rows, 1); len(bound.Columns) == 1 && width > 1 {
+			if err := b.SetTensor(bound.Columns[0], mat.NewDense(v.rows, width, v.inputs[at].Numbers)); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		for e, name := range bound.Columns {
 			width := len(bound.Columns)
 			if text := v.inputs[at].Text; text != nil {

@@ -28,6 +28,7 @@ type array struct {
 	start   int64 // where the items are
 	rows    int64 // shape[0]
 	width   int64 // items of a row, one at least
+	turned  bool  // the last axis of a row is read as its first
 }
 
 // readHeader reads the header of an array of total bytes, header included, as

@@ -29,6 +29,9 @@ type Options struct {
 	NA data.NAPolicy
 	// Range is the rows to read; of compressed archives all before them are passed over.
 	Range data.RowRange
+	// ChannelsLast says that the last axis of a row of a tensor (see OpenTensor) is to come first: pictures by
+	// height, width and colour are read by colour, height and width.
+	ChannelsLast bool
 	// Store opens the files; nil: the disk.
 	Store data.Store
 }
@@ -55,7 +58,16 @@ type Source struct {
 // Errors: no paths, files that cannot be read or hold other types, shapes that do
 // not fit the file's size, columns that differ between files, an unknown name in
 // o.Factors.
-func Open(paths []string, o *Options) (*Source, error) { return openAll(paths, "", o) }
+func Open(paths []string, o *Options) (*Source, error) { return openAll(paths, nil, false, o) }
+
+// OpenColumns makes a table with columns of the given names, in order, of arrays with as many numbers a row.
+// A .npz file must hold one array. Errors as of Open.
+func OpenColumns(names []string, paths []string, o *Options) (*Source, error) {
+	if len(names) == 0 {
+		return nil, errors.New("data: a table needs columns")
+	}
+	return openAll(paths, names, false, o)
+}
 
 // OpenTensor makes one tensor column of the given name of the files, whatever
 // their number of axes: trailing axes are flattened row-major. A .npz file must
@@ -64,25 +76,27 @@ func OpenTensor(name string, paths []string, o *Options) (*Source, error) {
 	if name == "" {
 		return nil, errors.New("data: a tensor needs a name")
 	}
-	return openAll(paths, name, o)
+	return openAll(paths, []string{name}, true, o)
 }
 
-func openAll(paths []string, tensor string, o *Options) (*Source, error) {
+// openAll names the columns, or the tensor; nil: by the files.
+func openAll(paths, names []string, tensor bool, o *Options) (*Source, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	files := make([]columnar.File, len(paths))
 	var shape []int
 	for i, path := range paths {
-		f, err := open(o.Store, path, tensor)
+		f, err := open(o.Store, path, names, tensor)
+		if err == nil && o.ChannelsLast {
+			err = f.turn()
+		}
 		if err != nil {
 			return nil, err
 		}
 		files[i] = f
 		if i == 0 && len(f.entries) > 0 {
-			for _, d := range f.entries[0].shape[1:] {
-				shape = append(shape, int(d))
-			}
+			shape = f.entries[0].rowShape()
 		}
 	}
 	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})

@@ -261,3 +261,27 @@ func TestCancel(t *testing.T) {
 		t.Fatal(n, last)
 	}
 }
+
+// The last axis of a row comes first where channels come last, and an array has columns of given names.
+func TestChannelsLastAndNames(t *testing.T) {
+	s, err := OpenTensor("img", []string{golden + "cube.npy"}, &Options{ChannelsLast: true}) // 7 x 2 x 3: 0, 1, 2, ...
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := columns(t, s, "img"); fmt.Sprint(got["img"][:6]) != "[0 3 1 4 2 5]" || fmt.Sprint(s.RowShape()) != "[3 2]" {
+		t.Errorf("row %v of shape %v", got["img"][:6], s.RowShape())
+	}
+	if _, err := OpenTensor("img", []string{golden + "matrix_le_f8.npy"}, &Options{ChannelsLast: true}); err == nil || !strings.Contains(err.Error(), "its rows have the shape [3]: channels come last in rows of two axes or more") {
+		t.Error(err)
+	}
+	named, err := OpenColumns([]string{"a", "b", "c", "d", "e", "f"}, []string{golden + "cube.npy"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := columns(t, named, "e", "b"); fmt.Sprint(got["e"][:2], got["b"][:2]) != "[4 10] [1 7]" {
+		t.Error(got)
+	}
+	if _, err := OpenColumns([]string{"a"}, []string{golden + "cube.npy"}, nil); err == nil || !strings.Contains(err.Error(), "it holds 6 numbers a row, for 1 columns") {
+		t.Error(err)
+	}
+}

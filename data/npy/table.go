@@ -42,7 +42,7 @@ type part struct {
 	column int // -1: all of them, as a tensor
 }
 
-func open(store data.Store, path, tensor string) (*table, error) {
+func open(store data.Store, path string, names []string, tensor bool) (*table, error) {
 	in, err := columnar.Stat(store, path, "NumPy")
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func open(store data.Store, path, tensor string) (*table, error) {
 			return err
 		}
 		t.digest = t.describe()
-		return t.setFields(tensor)
+		return t.setFields(names, tensor)
 	})
 	if err != nil {
 		return nil, err
@@ -148,14 +148,51 @@ func (t *table) addEntry(file *zip.File) error {
 	return nil
 }
 
-// setFields names the columns.
-func (t *table) setFields(tensor string) error {
+// turn makes the last axis of a row its first.
+func (t *table) turn() error {
+	a := t.entries[0].array
+	n := len(a.shape)
+	if n < 3 {
+		return fmt.Errorf("data: %q: its rows have the shape %v: channels come last in rows of two axes or more", t.Name(), a.shape[1:])
+	}
+	if a.fortran {
+		return fmt.Errorf("data: %q: it is in Fortran order: save numpy.ascontiguousarray of it", t.Name())
+	}
+	a.turned = true
+	return nil
+}
+
+// rowShape is that of a row as it is read.
+func (a *array) rowShape() (shape []int) {
+	for _, d := range a.shape[1:] {
+		shape = append(shape, int(d))
+	}
+	if n := len(shape); a.turned {
+		shape = append(shape[n-1:n:n], shape[:n-1]...)
+	}
+	return shape
+}
+
+// turnRow moves the last axis of a row to the front; own is as long.
+func (a *array) turnRow(row, own []float64) {
+	channels := int(a.shape[len(a.shape)-1])
+	places := len(row) / channels
+	copy(own, row)
+	for c := range channels {
+		for p := range places {
+			row[c*places+p] = own[p*channels+c]
+		}
+	}
+}
+
+// setFields names the columns; tensor: all of them by the one name.
+func (t *table) setFields(names []string, tensor bool) error {
 	add := func(name string, entry, column int, f columnar.Field) {
 		f.Name = name
 		t.fields = append(t.fields, f)
 		t.parts = append(t.parts, part{entry, column})
 	}
-	if tensor != "" && len(t.entries) > 1 {
+	if names != nil && len(t.entries) > 1 {
 		return fmt.Errorf("it holds %d arrays, where one is needed", len(t.entries))
 	}
 	for i, e := range t.entries {
@@ -168,8 +205,15 @@ func (t *table) setFields(tensor string) error {
 		}
 		kind := fmt.Sprintf("an array of shape %v", e.shape)
 		switch {
-		case tensor != "":
-			add(tensor, i, -1, columnar.Field{Kind: columnar.Tensor, Width: int(e.width), Type: kind})
+		case names != nil && !tensor:
+			if int(e.width) != len(names) {
+				return fmt.Errorf("it holds %d numbers a row, for %d columns", e.width, len(names))
+			}
+			for j, name := range names {
+				add(name, i, j, columnar.Field{Type: kind})
+			}
+		case tensor:
+			add(names[0], i, -1, columnar.Field{Kind: columnar.Tensor, Width: int(e.width), Type: kind})
 		case len(e.shape) > 2:
 			add(name, i, -1, columnar.Field{Kind: columnar.Tensor, Width: int(e.width), Type: kind})
 		case len(e.shape) == 1 && e.name != "":

@@ -50,7 +50,7 @@ contributions.csv.`,
 	a.data.add(f)
 	a.data.addUnseen(f)
 	a.shard.add(f)
-	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
+	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row; FILE.npy:nhwc if channels come last; NAME=@FOLDER/{COLUMN} for PNG files that a column names, samples 0 to 1, with :255 behind it 0 to 255 (repeatable)")
 	addID(f, &a.id)
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
 	f.StringVar(&a.member, "member", "", "`NAME` of one of several networks, for its contributions in place of the mean's")
@@ -120,6 +120,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	o.Texts = idText(a.id, columnsRead(r, opened.Reference))
 	if err := opened.Reading(r, o); err != nil {
 		return err
+	}
+	for i, t := range tensors {
+		tensors[i].columns = opened.Inputs[t.name]
 	}
 	src, err := a.openData(r, paths, o, tensors, m.Graph())
 	if err != nil {

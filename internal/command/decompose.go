@@ -112,7 +112,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringSliceVar(&d.classes, "classes", nil, "`NAMES` of a served model's classes (comma separated), in the order of its probabilities, with --link softmax (default 0,1,...)")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
-	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
+	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row; FILE.npy:nhwc has channels last; NAME=@FOLDER/{COLUMN} are PNG files that a column names, samples 0 to 1, with :255 behind it 0 to 255 (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp()+" (default: what the network's head suggests)")

@@ -254,7 +254,7 @@ func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result
 	seen := opened.Seen(r, src)
 	out := make([]explained, len(e.rows))
 	total, missing := int64(0), len(e.rows)
-	for b, err := range data.Rebatch(seen.Batches(ctx, applier.Columns()), 4096) {
+	for b, err := range data.Rebatch(seen.Batches(ctx, applier.Columns()), decompose.BatchRows(opened.Model, 4096)) {
 		if err != nil {
 			return nil, 0, inFiles(err, paths)
 		}

@@ -47,7 +47,24 @@ func TestInspectNext(t *testing.T) {
 func TestInspectNextOfManyColumns(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
-	o := done(t, "inspect", filepath.Join("..", "..", "testdata", "zoo", "networks", "handmade", "scan.onnx"))
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 15)
+	var w []float64
+	for i := range 15 * 4 {
+		w = append(w, math.Sin(float64(i)))
+	}
+	b.AddInit("w", []int{15, 4}, w...)
+	b.AddInit("v", []int{4, 1}, 1, -1, 2, 0.5)
+	b.AddNode("MatMul", []string{"x", "w"}, "h")
+	b.AddNode("Tanh", []string{"h"}, "u")
+	b.AddNode("MatMul", []string{"u", "v"}, "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	raw, err := b.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(temp, "net.onnx"), string(raw))
+	o := done(t, "inspect", filepath.Join(temp, "net.onnx"))
 	if !strings.HasSuffix(strings.TrimSpace(o.out), " --input x=x0..x14 --formula 'y ~ .' --out result") || !strings.Contains(o.out, "the dot is a term of each of them") {
 		t.Errorf("next is\n%s", o.out)
 	}

@@ -106,6 +106,7 @@ func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 			if !array || !data.IsURL(file) {
 				name, file = "", v
 			}
+			file, last := strings.CutSuffix(file, channelsLast)
 			local, err := g.local(ctx, file, use)
 			if err != nil {
 				return err
@@ -114,6 +115,9 @@ func (g *staging) flag(ctx context.Context, f *pflag.Flag) error {
 				values[i], changed = local, true
 				if name != "" {
 					values[i] = name + "=@" + local
+				}
+				if last {
+					values[i] += channelsLast
 				}
 			}
 		}

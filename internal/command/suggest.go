@@ -29,6 +29,9 @@ func suggest(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (st
 	columns := map[string][]string{}
 	for _, in := range s.Inputs {
 		columns[in.Name] = in.Columns
+		if in.Whole != "" {
+			words = append(words, "--input", shellWord(in.Name+"=@"+in.Name+".npy"))
+		}
 		if len(in.Columns) > 1 {
 			columns[in.Name] = stems(s, in)
 			words = append(words, "--input", shellWord(in.Name+"="+columns[in.Name][0]+".."+columns[in.Name][len(in.Columns)-1]))
@@ -138,7 +141,7 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 	var terms []string
 	for _, in := range s.Inputs {
 		for i, c := range in.Columns {
-			if !slices.Contains(deep, c) {
+			if in.Whole != "" || !slices.Contains(deep, c) {
 				continue
 			}
 			name := quoteColumn(columns[in.Name][i])

@@ -1,29 +1,42 @@
 package command
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/data/npy"
+	"github.com/pho-go/pho/data/pictures"
 	"github.com/pho-go/pho/internal/app/wiring"
 )
 
-// tensorInput is an input of a network that a NumPy file fills: NAME=@FILE.
-type tensorInput struct{ name, path string }
+// tensorInput is an input of a network that a NumPy file fills, NAME=@FILE, or NAME=@FILE:nhwc if channels
+// come last there; or pictures that a column of the data names, NAME=@FOLDER/{COLUMN}, whose samples are 0 to 1, or
+// 0 to 255 with :255 behind it.
+type tensorInput struct {
+	name, path   string
+	channelsLast bool
+	columns      []string // that the input is bound to already; nil: those of onnx.Unbound
+}
+
+// channelsLast is the mark of arrays by height, width and colour.
+const channelsLast = ":nhwc"
+
+// asBytes is the mark of pictures whose samples are numbers from 0 to 255.
+const asBytes = ":255"
+
+// isFolder reports whether the input is pictures that a column names.
+func (t tensorInput) isFolder() bool { return strings.Contains(t.path, "{") }
 
 // tensorInputs takes NAME=@FILE out of the values of --input.
 func tensorInputs(inputs []string) (tensors []tensorInput, columns []string) {
 	for _, input := range inputs {
 		if name, path, ok := strings.Cut(input, "=@"); ok {
-			tensors = append(tensors, tensorInput{name, path})
+			path, last := strings.CutSuffix(path, channelsLast)
+			tensors = append(tensors, tensorInput{name: name, path: path, channelsLast: last})
 			continue
 		}
 		columns = append(columns, input)
@@ -69,6 +82,7 @@ func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx
 }
 
 func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *onnx.Graph) (joined data.Source, err error) {
+	var folders []tensorInput
 	for _, t := range tensors {
 		at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
 		if at < 0 {
@@ -78,19 +92,21 @@ func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *
 			}
 			return nil, fmt.Errorf("--input %q: the network has no input %q; it has %q", t.name+"=@"+t.path, t.name, names)
 		}
-		from, err := npy.OpenTensor(t.name, []string{t.path}, &npy.Options{BatchRows: o.BatchRows, NA: o.NA})
+		if t.columns == nil {
+			t.columns = onnx.Unbound(g)[at].Columns
+		}
+		if t.isFolder() {
+			folders = append(folders, t)
+			continue
+		}
+		from, err := t.open(g.Inputs()[at], o)
 		if err != nil {
 			return nil, err
 		}
-		column, _ := from.Schema().Lookup(t.name)
-		names := onnx.Unbound(g)[at].Columns
-		if width := max(column.Width, 1); width != len(names) {
-			return nil, fmt.Errorf("--input %q: the array holds %d numbers a row, input %q takes %d", t.name+"=@"+t.path, width, t.name, len(names))
-		}
-		if turned := g.Inputs()[at].Turned(from.RowShape()); turned != "" {
-			return nil, fmt.Errorf("--input %q: %s", t.name+"=@"+t.path, turned)
-		}
-		parts = append(parts, data.Part{Name: t.path, Source: &unrolled{from, t.name, names}})
+		parts = append(parts, data.Part{Name: t.path, Source: from})
+	}
+	if len(folders) > 0 && len(parts) == 0 {
+		return nil, fmt.Errorf("--input %q: a column of the data names the pictures: name the data's files", folders[0].name+"=@"+folders[0].path)
 	}
 	for _, p := range parts[1:] { // where both are known beforehand
 		a, b := wiring.Len(parts[0].Source), wiring.Len(p.Source)
@@ -98,7 +114,15 @@ func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *
 			return nil, fmt.Errorf("%q has %d rows, %q has %d: they are joined row by row and need equally many", parts[0].Name, a, p.Name, b)
 		}
 	}
-	return data.Zip(parts...)
+	if joined, err = data.Zip(parts...); err != nil {
+		return nil, err
+	}
+	for _, t := range folders {
+		if joined, err = t.pictures(joined, g); err != nil {
+			return nil, fmt.Errorf("--input %q: %w", t.name+"=@"+t.path, err)
+		}
+	}
+	return joined, nil
 }
 
 // joinedRows is what data files and tensors are together.
@@ -120,72 +144,55 @@ func (j *joinedRows) Close() error {
 	return j.files.Close()
 }
 
-// unrolled shows a tensor of width d as d columns of numbers, named as onnx.Unbound
-// names the elements of an input.
-type unrolled struct {
-	*npy.Source
-	tensor string
-	names  []string
-}
-
-// Schema is the columns.
-func (u *unrolled) Schema() data.Schema {
-	var s data.Schema
-	for _, name := range u.names {
-		s = append(s, data.Column{Name: name, Numeric: true})
-	}
-	return s
-}
-
-// Batches reads the tensor and copies the columns asked for.
-func (u *unrolled) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
-	return func(yield func(*data.Batch, error) bool) {
-		at := make([]int, len(columns))
-		for j, name := range columns {
-			if at[j] = slices.Index(u.names, name); at[j] < 0 {
-				yield(nil, fmt.Errorf("no column %q in the tensor %q", name, u.tensor))
-				return
-			}
-		}
-		for b, err := range u.Source.Batches(ctx, []string{u.tensor}) {
-			var out *data.Batch
-			if err == nil {
-				out, err = u.unroll(b, columns, at)
-			}
-			if !yield(out, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (u *unrolled) unroll(b *data.Batch, columns []string, at []int) (*data.Batch, error) {
-	m, err := u.values(b)
+// open reads the array as the input takes it: as one tensor or, of a row of a table, as its columns.
+func (t tensorInput) open(input onnx.Tensor, o *files.Options) (*npy.Source, error) {
+	flag := fmt.Sprintf("--input %q", t.name+"=@"+t.path)
+	options := &npy.Options{BatchRows: o.BatchRows, NA: o.NA, ChannelsLast: t.channelsLast}
+	from, err := npy.OpenTensor(t.columns[0], []string{t.path}, options)
 	if err != nil {
 		return nil, err
 	}
-	n := b.Rows()
-	out := data.NewBatch(n, b.Row(0))
-	rows := make([]int64, n)
-	for i := range rows {
-		rows[i] = b.Row(i)
+	if width := widthOf(from.RowShape()); width != input.Width() {
+		return nil, fmt.Errorf("%s: the array holds %d numbers a row, input %q takes %d", flag, width, t.name, input.Width())
 	}
-	if err := out.SetRows(rows); err != nil {
-		return nil, err
-	}
-	for j, name := range columns {
-		v := mat.Col(nil, at[j], m)
-		if err := out.SetNumeric(name, v); err != nil {
-			return nil, err
+	if turned := input.Turned(from.RowShape()); turned != "" {
+		if !t.channelsLast && input.Turned(turnedLast(from.RowShape())) == "" {
+			turned += ", or name the file " + t.path + channelsLast
 		}
+		return nil, fmt.Errorf("%s: %s", flag, turned)
 	}
-	return out, nil
+	if len(t.columns) > 1 || input.Width() == 1 {
+		return npy.OpenColumns(t.columns, []string{t.path}, options)
+	}
+	return from, nil
 }
 
-// values are the tensor's; of width 1 it may be held as a column.
-func (u *unrolled) values(b *data.Batch) (*mat.Dense, error) {
-	if v, err := b.Numeric(u.tensor); err == nil {
-		return mat.NewDense(len(v), 1, v), nil
+// turnedLast is a shape with its last axis first.
+func turnedLast(shape []int) []int {
+	n := len(shape) - 1
+	return append([]int{shape[n]}, shape[:n]...)
+}
+
+// widthOf is how many numbers a row of the shape has.
+func widthOf(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
 	}
-	return b.Tensor(u.tensor)
+	return n
+}
+
+// pictures joins the pictures to the rows.
+func (t tensorInput) pictures(rows data.Source, g *onnx.Graph) (data.Source, error) {
+	at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
+	height, width, channels, last, ok := g.Inputs()[at].Picture()
+	if !ok {
+		return nil, fmt.Errorf("input %q takes no pictures: its rows have the shape %v", t.name, g.Inputs()[at].Shape)
+	}
+	o := pictures.Options{Height: height, Width: width, Channels: channels, ChannelsLast: last}
+	pattern, whole := strings.CutSuffix(t.path, asBytes)
+	if whole {
+		o.White = 255
+	}
+	return pictures.Join(t.columns[0], rows, pattern, o)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
+	image2 "image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +129,75 @@ func TestImageInput(t *testing.T) {
 	header, _ := table(t, temp, "result", resultdir.Contributions)
 	if header[1] != "age" {
 		t.Errorf("contributions %q", header)
+	}
+	want := read(t, temp, "result", resultdir.Contributions)
+	o := done(t, "apply", "--decomposition", filepath.Join(temp, "result"), "--data", filepath.Join(temp, "rows.csv"), "--input", "image=@"+filepath.Join(temp, "image.npy"), "--out", "-")
+	if o.out != want {
+		t.Error("apply differs from contributions.csv")
+	}
+	if text := read(t, temp, "result", "report.html"); strings.Contains(text, "image[") {
+		t.Error("the report has the picture's numbers as columns")
+	}
+
+	last := make([]float64, len(image)) // channels last: the axis of 2 behind the axis of 3
+	for i := range 40 {
+		for c := range 2 {
+			for p := range 3 {
+				last[i*6+p*2+c] = image[i*6+c*3+p]
+			}
+		}
+	}
+	turned := filepath.Join(temp, "last.npy")
+	writeArray(t, turned, "(40, 3, 2)", last)
+	again := []string{"decompose", "--model", filepath.Join(temp, "net.onnx"), "--data", filepath.Join(temp, "rows.csv"), "--out", filepath.Join(temp, "turned"), "--input"}
+	if bad := call(t, append(again, "image=@"+turned)...); bad.status != exitFailed || !strings.Contains(bad.err, "the axes are in another order") || !strings.Contains(bad.err, "or name the file "+turned+":nhwc") {
+		t.Errorf("channels last: status %d, %s", bad.status, bad.err)
+	}
+	done(t, append(again, "image=@"+turned+":nhwc")...)
+	if read(t, temp, "turned", resultdir.Contributions) != want {
+		t.Error("a turned array gives other contributions")
+	}
+	var named strings.Builder // the same by pictures that a column names
+	named.WriteString("age,file\n")
+	for i := range 40 {
+		m := image2.NewGray(image2.Rect(0, 0, 3, 2))
+		for e := range 6 {
+			m.Pix[e] = uint8(i*6 + e)
+			image[i*6+e] = float64(m.Pix[e]) / 255
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(temp, fmt.Sprintf("p%02d.png", i)), b.String())
+		fmt.Fprintf(&named, "%d,p%02d.png\n", 20+i%30, i)
+	}
+	write(t, filepath.Join(temp, "named.csv"), named.String())
+	writeArray(t, filepath.Join(temp, "grey.npy"), "(40, 2, 3)", image)
+	for name, input := range map[string]string{"array": "image=@" + filepath.Join(temp, "grey.npy"), "folder": "image=@" + temp + "/{file}"} {
+		done(t, "decompose", "--model", filepath.Join(temp, "net.onnx"), "--data", filepath.Join(temp, "named.csv"), "--input", input, "--out", filepath.Join(temp, name))
+	}
+	want = read(t, temp, "array", resultdir.Contributions)
+	if read(t, temp, "folder", resultdir.Contributions) != want {
+		t.Error("pictures in a folder give other contributions than their array")
+	}
+	if o := done(t, "apply", "--decomposition", filepath.Join(temp, "folder"), "--data", filepath.Join(temp, "named.csv"), "--input", "image=@"+temp+"/{file}", "--out", "-"); o.out != want {
+		t.Error("apply on a folder differs from contributions.csv")
+	}
+	if err := os.Remove(filepath.Join(temp, "p07.png")); err != nil {
+		t.Fatal(err)
+	}
+	if bad := call(t, "decompose", "--model", filepath.Join(temp, "net.onnx"), "--data", filepath.Join(temp, "named.csv"), "--input", "image=@"+temp+"/{file}", "--out", filepath.Join(temp, "none")); bad.status != exitFailed || !strings.Contains(bad.err, `data row 8: picture "`+filepath.Join(temp, "p07.png")+`": no such file or directory`) {
+		t.Errorf("a missing picture: status %d, %s", bad.status, bad.err)
+	}
+
+	raw, err = os.ReadFile(filepath.Join(temp, "image.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(temp, "cut.npy"), string(raw[:len(raw)-5]))
+	if bad := call(t, append(again[:len(again)-2:len(again)-2], filepath.Join(temp, "none"), "--input", "image=@"+filepath.Join(temp, "cut.npy"))...); bad.status != exitFailed || !strings.Contains(bad.err, "it is cut off") {
+		t.Errorf("truncated: status %d, %s", bad.status, bad.err)
 	}
 }
 

@@ -37,6 +37,25 @@ func ShapeText(shape []int) string {
 	return "[" + strings.Join(s, " ") + "]"
 }
 
+// Whole names an input that one column fills, by what it seems to be and its axes: picture "img", 3 x 64 x 64.
+func Whole(v *Value, column string) string {
+	at := v.BatchAxis()
+	var axes []string
+	for i, d := range v.RowShape() {
+		if i != at {
+			axes = append(axes, strconv.Itoa(d))
+		}
+	}
+	kind := "array"
+	switch {
+	case len(axes) == 3:
+		kind = "picture"
+	case len(axes) == 1 && !v.Type.Floating():
+		kind = "sequence"
+	}
+	return fmt.Sprintf("%s %q, %s", kind, column, strings.Join(axes, " x "))
+}
+
 func axisText(d int) string {
 	if !IsRows(d) {
 		return strconv.Itoa(d)

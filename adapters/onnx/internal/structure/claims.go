@@ -164,10 +164,13 @@ func (d *discovery) compareOnProbes(declared *Declared, values []*graph.Value, b
 	var inputs [][]float64
 	for i := range d.g.Inputs {
 		columns := d.s.Inputs[i].Columns
-		row := make([]float64, probeRows*len(columns))
-		for e, name := range columns {
-			for r, value := range x[name] {
-				row[r*len(columns)+e] = value
+		width := d.g.Inputs[i].Width()
+		row := make([]float64, probeRows*width)
+		if len(columns) == width { // terms are of columns, not of tensors
+			for e, name := range columns {
+				for r, value := range x[name] {
+					row[r*width+e] = value
+				}
 			}
 		}
 		inputs = append(inputs, row)

@@ -56,7 +56,7 @@ func (d *discovery) findCoded() error {
 		for i, el := range d.found[k].u.atoms {
 			set := d.set(el)
 			trees := d.treesOf([]Element{el}) > 0
-			if _, linear := d.column[el]; linear || trees && !d.isCoded(el, set, named) || !trees && (besides.of[el.Value].at(el.Index) != 0 || !d.isCoded(el, set, codes)) {
+			if _, linear := d.columnOf(el); linear || trees && !d.isCoded(el, set, named) || !trees && (besides.of[el.Value].at(el.Index) != 0 || !d.isCoded(el, set, codes)) {
 				continue
 			}
 			at := slices.IndexFunc(d.coded[k], func(c coded) bool { return c.set == set })
@@ -317,9 +317,11 @@ func (d *discovery) evaluateRows(want []*graph.Value, x map[int][]float64, rows 
 	for _, v := range d.g.Inputs {
 		width := v.Width()
 		in := make([]float64, rows*width)
-		for e := range width {
-			for r, value := range x[d.column[Element{v, e}]] {
-				in[r*width+e] = value
+		if !isTensor(v, d.columns[v]) { // of those, too, the numbers are not given
+			for e, c := range d.columns[v] {
+				for r, value := range x[c] {
+					in[r*width+e] = value
+				}
 			}
 		}
 		inputs = append(inputs, in)

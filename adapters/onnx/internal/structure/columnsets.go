@@ -64,6 +64,16 @@ func (s *columnSets) every() int32 {
 // contains reports whether column c is in the set.
 func (s *columnSets) contains(id int32, c int) bool { return s.sets[id][c/64]>>(c%64)&1 == 1 }
 
+// meet reports whether the sets have a column in common.
+func (s *columnSets) meet(a, b int32) bool {
+	for i, w := range s.sets[a] {
+		if w&s.sets[b][i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *columnSets) union(a, b int32) int32 {
 	if a == b || b == 0 {
 		return a

@@ -14,7 +14,9 @@ import (
 func Cuts(g *graph.Graph, bound [][]string) map[string][]float64 {
 	c := &cutter{plain: map[*graph.Value][]string{}, cuts: map[string][]float64{}}
 	for i, v := range g.Inputs {
-		c.plain[v] = bound[i]
+		if len(bound[i]) == v.Width() {
+			c.plain[v] = bound[i]
+		}
 	}
 	for _, n := range g.Nodes {
 		switch n.Op {

@@ -2,6 +2,7 @@ package structure
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -25,6 +26,7 @@ type dependencies struct {
 	graph    *graph.Graph
 	table    operator.Table[float64]
 	sets     *columnSets
+	tensors  int32           // the set of the columns that are tensors
 	Rules    []operator.Rule // by node
 	of       map[*graph.Value]dependence
 	limits   Limits
@@ -58,13 +60,42 @@ func (d dependence) at(e int) int32 {
 	return d.each[e]
 }
 
+// isTensor reports whether an input is one column: a tensor.
+func isTensor(input *graph.Value, columns []int) bool { return len(columns) == 1 && input.Width() != 1 }
+
+// common is the set that each element of each of n's variable inputs depends on; 0: they differ, or
+// depend on none. Where tensors are in it, what n computes is of that set too: nothing additive is behind
+// it, so its elements need not be told apart.
+func (d *dependencies) common(n *graph.Node) (id int32) {
+	for _, v := range n.Inputs {
+		if v == nil || v.Const != nil {
+			continue
+		}
+		switch dep := d.reads(n, v); {
+		case dep.each != nil || id != 0 && dep.all != 0 && dep.all != id:
+			return 0
+		default:
+			id = max(id, dep.all)
+		}
+	}
+	return id
+}
+
+// together is the dependence of elements on these sets, one for all if they are the same and have a tensor.
+func (d *dependencies) together(ids []int32) dependence {
+	if len(ids) == 0 || !d.sets.meet(ids[0], d.tensors) || slices.ContainsFunc(ids, func(id int32) bool { return id != ids[0] }) {
+		return dependence{each: ids}
+	}
+	return dependence{all: ids[0]}
+}
+
 // DependsOn reports whether element e of v depends on a column.
 func (d *dependencies) DependsOn(v *graph.Value, e, column int) bool {
 	return d.sets.contains(d.of[v].at(e), column)
 }
 
 // NewDependencies walks the graph once. column gives the data column of each
-// element of each input, by position in g.Inputs.
+// element of each input, or the one tensor that is all of them, by position in g.Inputs.
 func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*dependencies, error) {
 	if l == (Limits{}) {
 		l = defaultLimits()
@@ -88,6 +119,11 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 	}
 	for i, v := range g.Inputs {
 		if _, done := d.of[v]; done {
+			continue
+		}
+		if isTensor(v, column[i]) {
+			id := d.sets.single(column[i][0])
+			d.of[v], d.tensors = dependence{all: id}, d.sets.union(d.tensors, id)
 			continue
 		}
 		ids := make([]int32, len(column[i]))
@@ -122,6 +158,15 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 	r, err := d.table.RuleOf(n)
 	if err != nil {
 		return err
+	}
+	d.Rules[i] = r
+	if id := d.common(n); d.sets.meet(id, d.tensors) {
+		for _, v := range n.Outputs {
+			if v != nil {
+				d.of[v] = dependence{all: id}
+			}
+		}
+		return nil
 	}
 	elements := 0
 	for _, v := range n.Outputs {
@@ -186,7 +231,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 				}
 			})
 		}
-		d.of[v] = dependence{each: ids}
+		d.of[v] = d.together(ids)
 	}
 	return wrong
 }

@@ -302,7 +302,7 @@ func (d *discovery) settleConstants() {
 	var constant []Element
 	for _, p := range d.found {
 		for _, a := range p.u.atoms {
-			if _, in := d.column[a]; !in && d.set(a) == 0 && !slices.Contains(constant, a) {
+			if _, in := d.columnOf(a); !in && d.set(a) == 0 && !slices.Contains(constant, a) {
 				constant = append(constant, a)
 			}
 		}

@@ -33,7 +33,7 @@ type discovery struct {
 	o        Options
 	maxOrder int
 	dep      *dependencies
-	column   map[Element]int        // data column of each input element
+	columns  map[*graph.Value][]int // by input: the data column of each element, or the one tensor
 	order    map[*graph.Value]int   // topological, inputs first
 	all      int32                  // columns that any predictor depends on
 	whole    map[*graph.Value]int32 // union over a tensor's elements, as needed
@@ -60,23 +60,27 @@ func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, erro
 	}
 	d := &discovery{
 		g: g, o: o, maxOrder: o.MaxOrder,
-		column: map[Element]int{}, order: map[*graph.Value]int{},
+		columns: map[*graph.Value][]int{}, order: map[*graph.Value]int{},
 		ordinals: map[*graph.Value]*candidate{}, class: map[Element]forced{}, treeCount: map[Element]int{}, parts: map[Element]bool{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
 		s: &Found{Graph: g, RoundedTo: roundedTo, Unused: []string{}, Notes: []string{}},
 	}
 	id := map[string]int{}
 	columns := make([][]int, len(bound))
 	for i, v := range g.Inputs {
-		for e, c := range bound[i] {
+		for _, c := range bound[i] {
 			if _, known := id[c]; !known {
 				id[c] = len(id)
 				d.s.Columns = append(d.s.Columns, c)
 			}
 			columns[i] = append(columns[i], id[c])
-			d.column[Element{v, e}] = id[c]
 		}
+		d.columns[v] = columns[i]
 		d.order[v] = len(d.order)
-		d.s.Inputs = append(d.s.Inputs, Input{Name: v.Name, Type: v.Type.String(), Shape: graph.ShapeText(v.Shape), Columns: bound[i]})
+		in := Input{Name: v.Name, Type: v.Type.String(), Shape: graph.ShapeText(v.Shape), Columns: bound[i]}
+		if isTensor(v, columns[i]) {
+			in.Whole = graph.Whole(v, bound[i][0])
+		}
+		d.s.Inputs = append(d.s.Inputs, in)
 	}
 	for _, n := range g.Nodes {
 		for _, v := range n.Outputs {
@@ -93,6 +97,16 @@ func (d *discovery) note(format string, args ...any) {
 	d.s.Notes = append(d.s.Notes, fmt.Sprintf(format, args...))
 }
 
+// columnOf is the data column that an element of an input is; false of other elements, and of
+// those of a tensor, whose column is all of them.
+func (d *discovery) columnOf(el Element) (column int, ok bool) {
+	columns := d.columns[el.Value]
+	if el.Value.Producer != nil || isTensor(el.Value, columns) {
+		return 0, false
+	}
+	return columns[el.Index], true
+}
+
 // set is the id of the columns that el depends on.
 func (d *discovery) set(el Element) int32 { return d.dep.of[el.Value].at(el.Index) }
 
@@ -107,3 +121,6 @@ func (d *discovery) columnNames(id int32) []string {
 func (d *discovery) compare(a, b Element) int {
 	return cmp.Or(cmp.Compare(d.order[a.Value], d.order[b.Value]), cmp.Compare(a.Index, b.Index))
 }
+
+// ofTensors reports whether a tensor is among the columns of a set.
+func (d *discovery) ofTensors(set int32) bool { return d.dep.sets.meet(set, d.dep.tensors) }

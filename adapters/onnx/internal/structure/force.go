@@ -26,7 +26,7 @@ func (d *discovery) force() error {
 			return err
 		}
 		for _, a := range atoms {
-			if c, linear := d.column[a]; linear {
+			if c, linear := d.columnOf(a); linear {
 				d.deepCol[c] = name
 				continue
 			}
@@ -40,8 +40,11 @@ func (d *discovery) force() error {
 		}
 		learned := 0
 		for _, a := range atoms {
-			if _, linear := d.column[a]; linear {
+			if _, linear := d.columnOf(a); linear {
 				continue
+			}
+			if d.ofTensors(d.set(a)) {
+				return &OptionError{"Learned", name, fmt.Sprintf(": it depends on an array (%s), which is in the deep part: terms are of columns of numbers", graph.QuotedList(d.columnNames(d.set(a))))}
 			}
 			f := d.class[a]
 			if f.deep != "" {
@@ -76,7 +79,7 @@ func (d *discovery) named(option, name string) ([]Element, error) {
 		if !slices.Contains(terms, t) {
 			terms = append(terms, t)
 		}
-		if t == name {
+		if t == name || t == learnedName([]string{name}) && d.ofTensors(d.set(a)) {
 			hit = append(hit, a)
 		}
 	}
@@ -95,7 +98,7 @@ func (d *discovery) named(option, name string) ([]Element, error) {
 	if len(from) == 0 {
 		return nil, &OptionError{option, name, " is no term, node or tensor of the network; the addends are " + graph.QuotedList(terms)}
 	}
-	for _, a := range d.dep.reach(from) {
+	for _, a := range d.dep.reach(from, used) {
 		if used[a] {
 			hit = append(hit, a)
 		}
@@ -108,7 +111,7 @@ func (d *discovery) named(option, name string) ([]Element, error) {
 
 // atomTerm is the name of the term an atom would belong to.
 func (d *discovery) atomTerm(a Element) string {
-	if c, ok := d.column[a]; ok {
+	if c, ok := d.columnOf(a); ok {
 		return d.s.Columns[c]
 	}
 	if t, ok := d.claimed(a); ok {

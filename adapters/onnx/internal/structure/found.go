@@ -30,6 +30,7 @@ type Found struct {
 type Input struct {
 	Name, Type, Shape string
 	Columns           []string
+	Whole             string
 }
 
 // Predictor describes an additive predictor: intercept + terms + deep part.

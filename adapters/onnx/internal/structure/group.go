@@ -31,7 +31,7 @@ func (d *discovery) group() {
 		linear := map[int]float64{}
 		u := d.addCoded(k, d.addDeclared(k))
 		for i, el := range u.atoms {
-			if c, ok := d.column[el]; ok {
+			if c, ok := d.columnOf(el); ok {
 				linear[c] += u.coef[i]
 				continue
 			}
@@ -59,7 +59,7 @@ func (d *discovery) isLearned(a atom) bool {
 		return false
 	case f.learned != "":
 		return true
-	case d.declaredDeep[a.Value]:
+	case d.declaredDeep[a.Value] || d.ofTensors(a.set):
 		return false
 	}
 	if n := a.Value.Producer; n != nil && d.dep.sets.size(a.set) == 1 && (n.Op == "OneHotEncoder" || n.Op == "OneHot") {
@@ -94,10 +94,11 @@ func (d *discovery) addLinear(k int, coef map[int]float64) {
 // inputElement is the first input element that column c fills.
 func (d *discovery) inputElement(c int) Element {
 	for _, v := range d.g.Inputs {
-		for e := range v.Width() {
-			if el := (Element{v, e}); d.column[el] == c {
-				return el
-			}
+		if isTensor(v, d.columns[v]) {
+			continue
+		}
+		if e := slices.Index(d.columns[v], c); e >= 0 {
+			return Element{v, e}
 		}
 	}
 	return Element{}
@@ -235,7 +236,7 @@ func (d *discovery) addDeep(k int, atoms []atom) {
 	info := &Deep{Reasons: []string{}}
 	var columns []int
 	for i, el := range p.Deep {
-		c := d.column[el]
+		c, _ := d.columnOf(el)
 		columns = append(columns, c)
 		if by := d.deepCol[c]; by != "" {
 			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g) is forced into it by Options.Deep %q", d.s.Columns[c], p.Gamma[i], by))

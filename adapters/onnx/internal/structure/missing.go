@@ -68,7 +68,7 @@ func (d *dependencies) chosen(n *graph.Node, r operator.Rule, e int) int32 {
 // again walks the graph once more, passing over what passesOver says.
 func (d *dependencies) again(passesOver func(n *graph.Node, v *graph.Value) bool) (*dependencies, error) {
 	own := &dependencies{
-		graph: d.graph, table: d.table, limits: d.limits, sets: d.sets, Rules: make([]operator.Rule, len(d.Rules)),
+		graph: d.graph, table: d.table, limits: d.limits, sets: d.sets, tensors: d.tensors, Rules: make([]operator.Rule, len(d.Rules)),
 		of: map[*graph.Value]dependence{}, passesOver: passesOver, undefined: d.undefined, whole: d.of,
 	}
 	for _, v := range d.graph.Inputs {

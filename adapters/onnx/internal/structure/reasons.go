@@ -14,7 +14,7 @@ import (
 func (d *discovery) inputsRead(k int) map[int][]*graph.Value {
 	reads := map[int][]*graph.Value{}
 	for _, a := range d.found[k].u.atoms {
-		if c, ok := d.column[a]; ok && !slices.Contains(reads[c], a.Value) {
+		if c, ok := d.columnOf(a); ok && !slices.Contains(reads[c], a.Value) {
 			reads[c] = append(reads[c], a.Value)
 		}
 	}
@@ -87,6 +87,9 @@ func (d *discovery) deepReason(id int32, elements []Element, by string) string {
 		return fmt.Sprintf("%s: declared by the file (%s) as the deep part", subject, declarationFormat)
 	case n == 0:
 		return subject + " " + depend + " on no column"
+	case n == 1 && d.ofTensors(id):
+		c := d.columnNames(id)[0]
+		return fmt.Sprintf("%s %s on %s alone", subject, depend, d.inputOf(c))
 	case id == d.all && all == 1:
 		return fmt.Sprintf("%s %s on %q, the model's only column", subject, depend, d.columnNames(id)[0])
 	case id == d.all:
@@ -181,4 +184,14 @@ func describeAll(nodes []*graph.Node) []string {
 		names = append(names, n.String())
 	}
 	return names
+}
+
+// inputOf names the input that a column is: picture "img", 3 x 64 x 64.
+func (d *discovery) inputOf(column string) string {
+	for _, in := range d.s.Inputs {
+		if in.Whole != "" && in.Columns[0] == column {
+			return in.Whole
+		}
+	}
+	return fmt.Sprintf("%q", column)
 }

@@ -23,6 +23,24 @@ type unrolled struct {
 	path     []*graph.Node // the linear nodes passed, in topological order
 }
 
+// isLayer reports whether a linear node mixes numbers by weights, as MatMul and Conv do; pools whether it
+// mixes them without, as a mean does.
+func (d *dependencies) isLayer(n *graph.Node, r operator.Rule) bool {
+	return r.Cost > len(n.Inputs) && d.table.Of(n).Weighs
+}
+
+func (d *dependencies) pools(n *graph.Node, r operator.Rule) bool {
+	return r.Cost > len(n.Inputs) && !d.table.Of(n).Weighs
+}
+
+// endsDeep reports whether an unrolling ends at the outputs of n, of which all that is behind depends on
+// the same columns, a tensor among them: no further addend is to be found there. What the last layer reads
+// are the features that people know as the last hidden layer, after pooling; behind another layer or a mean
+// over places there are only more of them.
+func (d *dependencies) endsDeep(n *graph.Node, r operator.Rule, belowLayer bool) bool {
+	return (belowLayer || d.pools(n, r)) && d.sets.meet(d.common(n), d.tensors)
+}
+
 // unroll follows el back through linear operators, as reverse-mode
 // differentiation would: coefficients of an element used twice add up.
 func (d *dependencies) unroll(el Element, weight float64) unrolled {
@@ -31,6 +49,7 @@ func (d *dependencies) unroll(el Element, weight float64) unrolled {
 
 func (d *dependencies) unrollAll(from []Element, weight []float64) unrolled {
 	adjoint := map[*graph.Value][]float64{}
+	below := map[*graph.Value]bool{} // a layer reads it, or what is computed from it
 	var u unrolled
 	add := func(v *graph.Value, e int, w float64) {
 		if w == 0 {
@@ -52,13 +71,13 @@ func (d *dependencies) unrollAll(from []Element, weight []float64) unrolled {
 	}
 	for i := len(d.graph.Nodes) - 1; i >= 0; i-- {
 		n, r := d.graph.Nodes[i], d.Rules[i]
-		passed := false
+		passed, belowLayer := false, slices.ContainsFunc(n.Outputs, func(v *graph.Value) bool { return below[v] })
 		for o := len(n.Outputs) - 1; o >= 0; o-- {
 			v := n.Outputs[o]
 			if v == nil || adjoint[v] == nil {
 				continue
 			}
-			if !r.Linear || r.Each == nil || !d.affords(n, r, adjoint[v]) {
+			if !r.Linear || r.Each == nil || d.endsDeep(n, r, belowLayer) || !d.affords(n, r, adjoint[v]) {
 				continue // its elements stay: they are atoms
 			}
 			for e, w := range adjoint[v] {
@@ -77,6 +96,13 @@ func (d *dependencies) unrollAll(from []Element, weight []float64) unrolled {
 		}
 		if passed {
 			u.path = append(u.path, n)
+			if belowLayer || d.isLayer(n, r) {
+				for _, v := range n.Inputs {
+					if v != nil {
+						below[v] = true
+					}
+				}
+			}
 		}
 	}
 	slices.Reverse(u.path)
@@ -121,8 +147,8 @@ func (d *dependencies) affords(n *graph.Node, r operator.Rule, adjoint []float64
 }
 
 // reach lists the atoms that the tensors depend on through linear operators
-// alone, whatever the coefficients.
-func (d *dependencies) reach(from []*graph.Value) []Element {
+// alone, whatever the coefficients, no further than those that are used.
+func (d *dependencies) reach(from []*graph.Value, used map[Element]bool) []Element {
 	seen := map[*graph.Value][]bool{}
 	mark := func(v *graph.Value, e int) {
 		if v.Const != nil {
@@ -148,7 +174,7 @@ func (d *dependencies) reach(from []*graph.Value) []Element {
 			for e, on := range seen[v] {
 				switch {
 				case v == nil || !on:
-				case !r.Linear || r.Each == nil:
+				case !r.Linear || r.Each == nil || used[Element{v, e}]:
 					atoms = append(atoms, Element{v, e})
 				default:
 					r.Each(o, e, func(k, ie int, w float64) {
