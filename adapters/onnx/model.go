@@ -82,7 +82,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 func (m *Model) WithEngine(e Engine) (*Model, error) {
 	other := &Model{
 		structure: m.structure, bind: m.bind, graph: m.graph, want: m.want, stride: m.stride, feed: m.feed, roundedTo: m.roundedTo, largest: m.largest,
-		termColumns: m.termColumns, text: m.text, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
+		termColumns: m.termColumns, text: m.text, tensor: m.tensor, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
 		eta: m.eta, zeta: m.zeta, taps: m.taps,
 	}
 	if err := other.prepare(e); err != nil {

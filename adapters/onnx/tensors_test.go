@@ -146,6 +146,13 @@ func TestTensorEntersAsColumns(t *testing.T) {
 	if got, want := eta(whole, b.Slice(4, 6))[:2], want[4:6]; !slices.Equal(got, want) {
 		t.Errorf("rows 4 and 5 alone: %v, want %v", got, want)
 	}
+	single, err := whole.WithEngine(GoEngine{Precision: Single})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := eta(single, b)[0]; math.Abs(got-want[0]) > 1e-5 {
+		t.Errorf("in float32 %g, want %g", got, want[0])
+	}
 	if got := whole.Tensors(); len(got) != 1 || got["img"] != 72 {
 		t.Errorf("tensors %v", got)
 	}
