@@ -100,7 +100,7 @@ func TestBoundByPosition(t *testing.T) {
 				t.Errorf("prediction: %v", doc["prediction"])
 			}
 			page := read(t, dir, resultdir.Report)
-			for _, want := range []string{"How this was made", "takes these columns ", "<li>0 <b>"} {
+			for _, want := range []string{"How this was made", "takes these columns ", "<li>0 <code>"} {
 				if !strings.Contains(page, want) {
 					t.Errorf("the report does not say %q", want)
 				}
