@@ -17,7 +17,7 @@ CHECKFUZZTIME ?= 40
 # The share of tests under the race detector beside those of what runs at the same time: all of
 # them in `make race`, one in 16 in `make check`, others with every commit.
 RACETURNS ?= 1
-CHECKRACETURNS ?= 16
+CHECKRACETURNS ?= 24
 
 .PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors check-boosters docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
