@@ -161,13 +161,13 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 	f.Name = treeNames(f)
 	nodes := 0
 	for i := range c.Trees {
-		nodes += len(c.Trees[i].Nodes)
+		nodes += c.Trees[i].Size()
 	}
 	f.Nodes, f.Weights = make([]tree.Node, 0, nodes), make([]tree.Weight, 0, (nodes/2+len(c.Trees))*c.Dimension)
 	for i := range c.Trees {
 		top := int32(len(f.Nodes))
 		f.Roots = append(f.Roots, top)
-		for _, n := range c.Trees[i].Nodes {
+		for _, n := range c.Trees[i].Nodes() {
 			own := tree.Node{Mode: tree.Leaf}
 			switch s := n.Split; {
 			case n.Leaf != nil:
@@ -189,7 +189,6 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 			}
 			f.Nodes = append(f.Nodes, own)
 		}
-		c.Trees[i].Nodes = nil // their memory is not needed any more
 		if len(f.Weights) > maxWeights {
 			return nil, errors.New("the trees have more leaves than are supported")
 		}

@@ -268,7 +268,7 @@ func (m *Model) trees(t table, splits []Split) error {
 	if len(starts) != len(sizes) {
 		return fmt.Errorf("it has %d sizes and %d starts of trees", len(sizes), len(starts))
 	}
-	nodes, left := 0, len(asked) // no two trees have a split in common
+	left := len(asked) // no two trees have a split in common
 	for i, size := range sizes {
 		start := starts[i]
 		if start < 0 || size < 0 || int(start) > len(asked) || int(size) > len(asked)-int(start) || int(size) > left {
@@ -298,14 +298,11 @@ func (m *Model) trees(t table, splits []Split) error {
 			if n > len(leaves) {
 				return fmt.Errorf("tree %d: %w", i, errDamaged)
 			}
-			tree, err = m.oblivious(own, leaves[:n])
+			tree, err = m.symmetric(own, leaves[:n])
 			leaves = leaves[n:]
 		}
 		if err != nil {
 			return fmt.Errorf("tree %d: %w", i, err)
-		}
-		if nodes += len(tree.Nodes); nodes > maxNodes {
-			return fmt.Errorf("the trees have more than %d nodes", maxNodes)
 		}
 		m.Trees = append(m.Trees, tree)
 	}
@@ -321,11 +318,11 @@ func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float6
 	}
 	index := make([]int32, len(splits)) // of nodes of the file among those of t
 	for i := range splits {
-		index[i] = int32(len(t.Nodes))
-		t.Nodes = append(t.Nodes, Node{})
+		index[i] = int32(len(t.nodes))
+		t.nodes = append(t.nodes, Node{})
 		no, yes := binary.LittleEndian.Uint16(steps[4*i:]), binary.LittleEndian.Uint16(steps[4*i+2:])
 		if no == 0 != (yes == 0) {
-			t.Nodes = append(t.Nodes, Node{})
+			t.nodes = append(t.nodes, Node{})
 		}
 	}
 	for i, split := range splits {
@@ -333,7 +330,7 @@ func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float6
 		if i+max(no, yes) >= len(splits) {
 			return t, fmt.Errorf("node %d of %d goes on to node %d", i, len(splits), i+max(no, yes))
 		}
-		own := &t.Nodes[index[i]]
+		own := &t.nodes[index[i]]
 		if no == 0 || yes == 0 {
 			from := int64(uint32(ids[i]))
 			if from+int64(m.Dimension) > int64(len(leaves)) {
@@ -344,7 +341,7 @@ func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float6
 				own.Leaf = leaf
 				continue
 			}
-			t.Nodes[index[i]+1].Leaf = leaf
+			t.nodes[index[i]+1].Leaf = leaf
 		}
 		if split.Column < 0 {
 			return t, fmt.Errorf("node %d asks none of the splits", i)

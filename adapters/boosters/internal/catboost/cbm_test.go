@@ -8,7 +8,7 @@ func TestSteps(t *testing.T) {
 	splits := make([]Split, 2)
 	leaves := []float64{3, 4}
 	tree, err := m.steps(splits, []byte{0, 0, 1, 0, 0, 0, 0, 0}, []int32{0, 1}, leaves) // no: its own leaf; yes: the next node
-	if err != nil || len(tree.Nodes) != 3 || tree.Nodes[tree.Nodes[0].No].Leaf[0] != 3 || tree.Nodes[tree.Nodes[0].Yes].Leaf[0] != 4 {
+	if err != nil || len(tree.nodes) != 3 || tree.nodes[tree.nodes[0].No].Leaf[0] != 3 || tree.nodes[tree.nodes[0].Yes].Leaf[0] != 4 {
 		t.Errorf("%v %v", tree, err)
 	}
 	for name, c := range map[string]struct {

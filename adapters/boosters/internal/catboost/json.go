@@ -355,7 +355,7 @@ func (r *jsonReader) trees(j *jsonModel) error {
 				return fmt.Errorf("tree %d: %w", i, err)
 			}
 		}
-		tree, err := r.m.oblivious(own, t.Leaves)
+		tree, err := r.m.symmetric(own, t.Leaves)
 		if err != nil {
 			return fmt.Errorf("tree %d: %w", i, err)
 		}
@@ -376,14 +376,14 @@ func (r *jsonReader) node(t *Tree, n *jsonNode) (int32, error) {
 	if n == nil {
 		return 0, errDamaged
 	}
-	at := int32(len(t.Nodes))
-	t.Nodes = append(t.Nodes, Node{})
+	at := int32(len(t.nodes))
+	t.nodes = append(t.nodes, Node{})
 	if n.Split == nil {
 		leaf, err := numbers(n.Value)
 		if err != nil || len(leaf) != r.m.Dimension {
 			return 0, fmt.Errorf("a leaf has not the %d numbers of a score", r.m.Dimension)
 		}
-		t.Nodes[at].Leaf = leaf
+		t.nodes[at].Leaf = leaf
 		return at, nil
 	}
 	own, err := r.split(n.Split)
@@ -395,7 +395,7 @@ func (r *jsonReader) node(t *Tree, n *jsonNode) (int32, error) {
 		return 0, err
 	}
 	yes, err := r.node(t, n.Right)
-	t.Nodes[at] = Node{Split: own, No: no, Yes: yes}
+	t.nodes[at] = Node{Split: own, No: no, Yes: yes}
 	return at, err
 }
 

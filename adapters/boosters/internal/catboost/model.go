@@ -76,9 +76,11 @@ const (
 	Statistic
 )
 
-// Tree is a decision tree, its nodes from the root on.
+// Tree is a decision tree: of nodes, or symmetric, where level i asks splits[i] and the answer is bit i of the number of the leaf.
 type Tree struct {
-	Nodes []Node
+	nodes  []Node
+	splits []Split
+	leaves []float64
 }
 
 // Node is a split with its children, or a leaf.
@@ -131,6 +133,12 @@ func (m *Model) check() error {
 		}
 		seen[flat] = true
 	}
+	nodes := 0
+	for i := range m.Trees {
+		if nodes += m.Trees[i].Size(); nodes > maxNodes {
+			return fmt.Errorf("the trees have more than %d nodes", maxNodes)
+		}
+	}
 	return nil
 }
 
@@ -145,25 +153,38 @@ func (m *Model) flats() (out []int) {
 	return out
 }
 
-// oblivious is the tree whose level i asks splits[i]; the answer is bit i of the number of the leaf.
-func (m *Model) oblivious(splits []Split, leaves []float64) (Tree, error) {
-	depth := len(splits)
-	if depth > maxDepth || len(leaves) != m.Dimension<<depth {
-		return Tree{}, fmt.Errorf("it has %d levels and %d numbers in leaves of %d", depth, len(leaves), m.Dimension)
+// symmetric is the tree of these levels.
+func (m *Model) symmetric(splits []Split, leaves []float64) (Tree, error) {
+	if len(splits) > maxDepth || len(leaves) != m.Dimension<<len(splits) {
+		return Tree{}, fmt.Errorf("it has %d levels and %d numbers in leaves of %d", len(splits), len(leaves), m.Dimension)
 	}
-	t := Tree{Nodes: make([]Node, 2<<depth-1)}
-	for i := range t.Nodes[:1<<depth-1] {
-		t.Nodes[i] = Node{No: int32(2*i + 1), Yes: int32(2*i + 2)}
+	return Tree{splits: splits, leaves: leaves}, nil
+}
+
+// Size is the number of nodes.
+func (t *Tree) Size() int {
+	if t.nodes != nil {
+		return len(t.nodes)
 	}
+	return 2<<len(t.splits) - 1
+}
+
+// Nodes are the nodes from the root on. Those of a symmetric tree, which take many times its memory, are made by each call.
+func (t *Tree) Nodes() []Node {
+	if t.nodes != nil {
+		return t.nodes
+	}
+	depth := len(t.splits)
+	nodes, width := make([]Node, t.Size()), len(t.leaves)>>depth
 	for level := range depth { // the last level of the file is the root: its bit is the highest
-		for i := range 1 << level {
-			t.Nodes[1<<level-1+i].Split = splits[depth-1-level]
+		for i := 1<<level - 1; i < 2<<level-1; i++ {
+			nodes[i] = Node{Split: t.splits[depth-1-level], No: int32(2*i + 1), Yes: int32(2*i + 2)}
 		}
 	}
 	for i := range 1 << depth {
-		t.Nodes[1<<depth-1+i].Leaf = leaves[i*m.Dimension : (i+1)*m.Dimension]
+		nodes[1<<depth-1+i].Leaf = t.leaves[i*width : (i+1)*width]
 	}
-	return t, nil
+	return nodes
 }
 
 // trained takes what the parameters of training say.
