@@ -1,5 +1,7 @@
 """Models in memory: estimators, boosters, torch modules; predictions stay theirs."""
 
+import os
+
 import numpy
 import pandas
 import pytest
@@ -387,3 +389,13 @@ def test_boosters_as_onnx(library, people):
     same = (new.age == rows.age.head(300)) & (new.region == rows.region.head(300).reset_index(drop=True))
     name = "low/eta" if library == "three classes" else "eta"
     numpy.testing.assert_allclose(outputs[name][same, 0], parts[name.replace("/", ".")][same], atol=3e-6 if library == "xgboost" else 1e-9)
+
+
+def test_boosters_never_onnx(people):
+    """A model that ONNX cannot compute is called, and the reason is told; its structured part is written."""
+    model = pytest.importorskip("catboost").CatBoostRegressor(iterations=5, verbose=0, allow_writing_files=False, cat_features=["region"], one_hot_max_size=1)
+    rows = people[["region", "age"]]
+    model.fit(rows, people.y)
+    d = pho.decompose(model, rows, "~ s(age) + region", export_onnx=True)
+    assert any("called on the rows" in w and "CTR" in w for w in d.warnings)
+    assert os.path.exists(d.file("surrogate.onnx"))

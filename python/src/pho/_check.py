@@ -42,7 +42,7 @@ class Difference:
     plain: bool = False
 
 
-def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Optional[str], factors: Sequence[str] = ()) -> Difference:
+def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Optional[str], factors: Sequence[str] = (), onnx: bool = False) -> Difference:
     """The file's predictions, as the program computes them, next to those of the model.
 
     Parameters
@@ -57,17 +57,19 @@ def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Opti
         The model's own predictions of them.
     factors : list of str
         Columns of numbers that the file takes as categories.
+    onnx : bool
+        It is to be written as ONNX, too.
 
     Raises
     ------
     Error
-        The program refuses the file.
+        The program refuses the file, or to write it.
     """
     numpy = need("numpy", "to compare predictions")
     with tempfile.TemporaryDirectory(prefix="pho-") as folder:
         out, data = os.path.join(folder, "result"), _rows.files(sample.reset_index(drop=True), folder)
         options: dict[str, Any] = {"model": path, "data": data, "input": list(inputs), "formula": "~ 1", "out": out, "contributions": "csv"}
-        options.update(interactions="none", bands="none", na=na, factor=list(factors))
+        options.update(interactions="none", bands="none", na=na, factor=list(factors), export_onnx=onnx)
         _command.run(["decompose", *_command.flags(options)], files={path: "(exported)", **{d: "the rows" for d in data}})
         with open(os.path.join(out, "decomposition.json"), encoding="utf-8") as file:
             predictors = json.load(file)["predictors"]

@@ -125,7 +125,7 @@ def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tu
         if not call.check:
             return network, "", None
         try:
-            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na, network.factors)
+            difference = _check.compare(network.path, bound(network.inputs, folder), sample, wanted, call.na, network.factors, call.onnx)
         except Error as fault:
             reason = reason or f"the exported file is refused: {_boosters.short(fault)}"
             continue
