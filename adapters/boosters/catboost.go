@@ -1,7 +1,6 @@
 package boosters
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +26,7 @@ func readCatBoost(file []byte) (*model, error) {
 	if m.link == softmax && len(c.Classes) == c.Dimension && unique(c.Classes) {
 		m.classes = c.Classes
 	}
-	at := m.catboostColumns(c, catboostNames(file))
+	at := m.catboostColumns(c)
 	tables := m.catboostTables(c, at)
 	f, err := catboostForest(c, at, tables)
 	if err != nil {
@@ -78,7 +77,7 @@ func catboostOutputs(c *catboost.Model, of link) []string {
 
 // catboostColumns makes the columns, in the order in which the model is fed, and returns which one each split asks: those
 // of numbers, then those of categories. Where the file has no names, columns of numbers alone go by their order.
-func (m *model) catboostColumns(c *catboost.Model, names map[int32]string) []int32 {
+func (m *model) catboostColumns(c *catboost.Model) []int32 {
 	m.columns = make([]column, len(c.Floats)+len(c.Categorical))
 	m.named = len(c.Categorical) > 0
 	at := make([]int32, 0, len(m.columns))
@@ -101,15 +100,16 @@ func (m *model) catboostColumns(c *catboost.Model, names map[int32]string) []int
 		for i, v := range k.Values {
 			position[v] = float64(i)
 		}
-		m.columns[k.Flat].texts = named(k.Values, names)
+		m.columns[k.Flat].texts = named(k.Values, c.Names)
 		// As find has it; where the file knows the categories of combinations alone, a truth value is its number.
 		hash := func(category string) int32 {
 			own := catboost.Hash(category)
-			if _, known := position[own]; !known && truth(category) != category {
-				number := catboost.Hash(truth(category))
-				if _, known := position[number]; known || len(position) == 0 {
-					return number
-				}
+			if _, known := position[own]; known {
+				return own
+			}
+			number := catboost.Hash(truth(category))
+			if _, known := position[number]; known || len(position) == 0 {
+				return number
 			}
 			return own
 		}
@@ -199,31 +199,9 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 // maxWeights bounds the numbers in leaves.
 const maxWeights = 1 << 30
 
-// catboostNames are the categories that a file of JSON lists next to their hashes, as one that was saved with its pool does.
-func catboostNames(file []byte) map[int32]string {
-	var own struct {
-		Info struct {
-			Hashes []struct {
-				Hash  uint32 `json:"hash"`
-				Value string `json:"value"`
-			} `json:"cat_features_hash"`
-		} `json:"features_info"`
-	}
-	if json.Unmarshal(file, &own) != nil { // a binary file
-		return nil
-	}
-	names := map[int32]string{}
-	for _, h := range own.Info.Hashes {
-		if int32(h.Hash) == catboost.Hash(h.Value) {
-			names[int32(h.Hash)] = h.Value
-		}
-	}
-	return names
-}
-
 // named lists the texts of categories that splits ask for; nil: one has no name.
 func named(values []int32, names map[int32]string) []string {
-	texts := []string{"True", "TRUE", "true", "False", "FALSE", "false"}
+	texts := []string{}
 	for _, v := range values {
 		name, known := names[v]
 		if !known {

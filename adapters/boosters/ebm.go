@@ -61,7 +61,7 @@ func ebmColumn(f *ebm.Feature, codes map[string]float64) column {
 	if f.Continuous {
 		return c
 	}
-	c.texts = append(slices.Sorted(maps.Keys(codes)), "", "True", "TRUE", "true", "False", "FALSE", "false")
+	c.texts = slices.AppendSeq([]string{""}, maps.Keys(codes))
 	c.text = func(category string) float64 {
 		i, known := find(category, func(category string) (float64, bool) {
 			i, known := codes[category]

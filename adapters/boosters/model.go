@@ -41,8 +41,8 @@ type column struct {
 	// text is the number as which a text enters, NaN for a missing one; nil: the column holds numbers. Such columns have names.
 	text func(string) float64
 	code func(string) float64 // the whole number by which tables know a text
-	// texts are those of which text says something else than of all others, which are as the text other; nil: the file does not
-	// tell.
+	// texts are those of which, truths apart, text says something else than of all others, which are as the text other; nil: the
+	// file does not tell.
 	texts []string
 }
 
@@ -67,6 +67,9 @@ func truth(category string) string {
 	}
 	return category
 }
+
+// truths are the texts that truth makes numbers of.
+func truths() []string { return []string{"True", "TRUE", "true", "False", "FALSE", "false"} }
 
 // entry is how a number of a column enters.
 type entry uint8

@@ -37,7 +37,7 @@ func ONNX(r io.Reader) ([]byte, error) {
 
 // encode writes the numbers of the texts of a column.
 func (w *writer) encode(c column, name string) {
-	texts := slices.Compact(slices.Sorted(slices.Values(c.texts)))
+	texts := slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.texts, truths()))))
 	numbers := make([]float64, len(texts))
 	for i, text := range texts {
 		numbers[i] = c.text(text)

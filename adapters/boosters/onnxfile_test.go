@@ -85,17 +85,17 @@ func TestONNX(t *testing.T) {
 	}
 }
 
-// TestONNXNeedsNames: CatBoost's files have hashes of categories, and those of JSON that are saved with a pool their names, too.
+// TestONNXNeedsNames: CatBoost's files have hashes of categories, and those of JSON that are saved with a pool their names, too. A truth value is a number.
 func TestONNXNeedsNames(t *testing.T) {
 	file := func(hashes string) string {
 		return fmt.Sprintf(`{"features_info":{%s"categorical_features":[{"feature_id":"kind","feature_index":0,"flat_feature_index":0,"values":[%d]}]},"model_info":{},"oblivious_trees":[{"leaf_values":[1,2],"splits":[{"cat_feature_index":0,"split_type":"OneHotFeature","value":%d}]}],"scale_and_bias":[1,[0]]}`,
-			hashes, catboost.Hash("north"), catboost.Hash("north"))
+			hashes, catboost.Hash("1"), catboost.Hash("1"))
 	}
 	_, err := ONNX(strings.NewReader(file("")))
 	if err == nil || !strings.Contains(err.Error(), `no names of the categories of column 0, "kind"`) {
 		t.Errorf("without names: %v", err)
 	}
-	written, err := ONNX(strings.NewReader(file(fmt.Sprintf(`"cat_features_hash":[{"hash":%d,"value":"north"}],`, uint32(catboost.Hash("north"))))))
+	written, err := ONNX(strings.NewReader(file(fmt.Sprintf(`"cat_features_hash":[{"hash":%d,"value":"1"}],`, uint32(catboost.Hash("1"))))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +103,8 @@ func TestONNXNeedsNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := tabledCase{Text: []string{"kind"}, Columns: [][]any{{"north", "south", ""}}}
-	if y := c.compute(t, g, []string{"prediction"})[0]; !slices.Equal(y, []float64{2, 1, 1}) {
+	c := tabledCase{Text: []string{"kind"}, Columns: [][]any{{"1", "0", "", "True", "false"}}}
+	if y := c.compute(t, g, []string{"prediction"})[0]; !slices.Equal(y, []float64{2, 1, 1, 2, 1}) {
 		t.Error(y)
 	}
 }

@@ -81,6 +81,10 @@ type jsonModel struct {
 		Text        []json.RawMessage `json:"text_features"`
 		Embedding   []json.RawMessage `json:"embedding_features"`
 		Statistics  []jsonStatistic   `json:"ctrs"`
+		Hashes      []struct {
+			Hash  int64  `json:"hash"`
+			Value string `json:"value"`
+		} `json:"cat_features_hash"` // of a file that was saved with its pool
 	} `json:"features_info"`
 	Counts    map[string]jsonCounts `json:"ctr_data"` // by the identifier, which is JSON of its own
 	Oblivious []struct {
@@ -101,7 +105,7 @@ func readJSON(file []byte) (*Model, error) {
 	if err := json.Unmarshal(file, &j); err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	m := &Model{Version: version(j.Info.Version)}
+	m := &Model{Version: version(j.Info.Version), Names: map[int32]string{}}
 	if err := refused(len(j.Features.Text), len(j.Features.Embedding), 0); err != nil {
 		return nil, err
 	}
@@ -114,6 +118,11 @@ func readJSON(file []byte) (*Model, error) {
 	r := jsonReader{m: m, floats: map[int]int{}, categorical: map[int]int{}}
 	if err := r.columns(&j); err != nil {
 		return nil, err
+	}
+	for _, h := range j.Features.Hashes {
+		if hash := Hash(h.Value); hash == int32(h.Hash) {
+			m.Names[hash] = h.Value
+		}
 	}
 	statistics, err := r.statistics(&j)
 	if err != nil {

@@ -20,6 +20,7 @@ type Model struct {
 	Version     string // of the library, "" if the file does not say
 	Floats      []Float
 	Categorical []Categorical
+	Names       map[int32]string // of categories by their Hash, those that the file has
 	Tables      []Table
 	Trees       []Tree
 	Dimension   int
