@@ -99,6 +99,13 @@ func (c *candidate) doubt() string {
 	return "Not identified: only its sum with " + list(t.AliasedWith, 4) + " is. No band."
 }
 
+// byPredictor tells a term that is as it is by its predictor's convention alone, on which no
+// probability of a class hangs.
+func (c *candidate) byPredictor() bool {
+	t := c.terms[0]
+	return verdict(t) == decompose.Convention && !slices.ContainsFunc(t.Because, func(r decompose.Reason) bool { return r.Kind != decompose.ReasonPredictor })
+}
+
 // sd is the standard deviation of a curve over the rows, as far as the histogram
 // tells.
 func (d *drawing) sd(e *Effect, v []float64) float64 {

@@ -336,6 +336,25 @@ func TestEffectsWithoutGrid(t *testing.T) {
 	}
 }
 
+// TestSurfaceOfFactor: of a column of numbers that is a factor besides, a surface has the factor's levels, between which
+// its margin has no value.
+func TestSurfaceOfFactor(t *testing.T) {
+	src := rows(t, 500)
+	whole := make([]float64, 500)
+	for i := range whole {
+		whole[i] = float64(i % 4)
+	}
+	must(t, src.AddNumeric("whole", whole))
+	r, a := decomposed(t, structured(t, &network{heads: []string{"eta"}}, src, "~ factor(whole) + s(x0, k=5) + te(x0, whole, k=3)"), src, nil)
+	e := find(t, effectsOf(t, r, a), "te(x0,whole)")
+	if e.Note != "" {
+		t.Fatal(e.Note)
+	}
+	if want := []string{"0", "1", "2", "3"}; !slices.Equal(e.X2.Levels, want) || len(e.After) != len(want)*e.X.Len() {
+		t.Errorf("%d points, levels %q", len(e.After), e.X2.Levels)
+	}
+}
+
 func TestWriteErrors(t *testing.T) {
 	r, a := everything(t)
 	effects := effectsOf(t, r, a)

@@ -66,7 +66,7 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 		f.Curve = d.curve(e)
 		f.Caption = f.Curve.caption
 	}
-	if words := c.doubt(); words != "" {
+	if words := c.doubt(); words != "" && !(d.classes != nil && d.drawsResponse(e) && c.byPredictor()) {
 		f.Caption = append(f.Caption, words)
 	}
 	f.Label = cmp.Or(f.Label, "Effect of "+f.Title)

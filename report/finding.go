@@ -43,17 +43,27 @@ func (d *drawing) newFinding(e *Effect) *finding {
 	if f.shape.low < 0 || f.shape.high < 0 {
 		return nil
 	}
+	if f.values[f.shape.low] == f.values[f.shape.high] {
+		f.shape.kind = flat
+	}
 	return f
 }
 
 // enoughRows tells the levels of a fifth of an average level's rows or more: all of them if no
-// rows are known.
+// rows are known, or only one level has so many.
 func (d *drawing) enoughRows(e *Effect) func(i int) bool {
 	rows, sum := d.levelRows(e.X), 0.0
 	for _, n := range rows {
 		sum += n
 	}
-	return func(i int) bool { return rows[i] >= 0.2*sum/float64(len(rows)) }
+	enough := func(i int) bool { return rows[i] >= 0.2*sum/float64(len(rows)) }
+	several := 0
+	for i := range rows {
+		if enough(i) {
+			several++
+		}
+	}
+	return func(i int) bool { return several < 2 || enough(i) }
 }
 
 // nearRows tells the points of a surface that sampled rows are nearest to: all of them if no
@@ -112,7 +122,7 @@ func (f *finding) told() told {
 	case e.X2 != nil:
 		point := func(i int) string {
 			x, x2 := e.ShownAt(i)
-			text := clip(x, 40) + " and " + clip(x2, 40)
+			text := clip(e.X.Feature, 40) + " " + clip(x, 40) + " and " + clip(e.X2.Feature, 40) + " " + clip(x2, 40)
 			if f.outcome.told == differences {
 				text += " (" + value(i) + ")"
 			}

@@ -91,7 +91,7 @@ func TestWordsAreTrue(t *testing.T) {
 			}
 			for i := range n {
 				x[0][i], x[1][i] = 3*r.Float64()-1, r.NormFloat64()
-				x[2][i], x[3][i], x[4][i], x[5][i] = float64(r.IntN(3+seed)), float64(r.IntN(2)), float64(r.IntN(levels)), r.NormFloat64()
+				x[2][i], x[3][i], x[4][i], x[5][i] = float64(r.IntN(3+seed)), float64(r.IntN(8*(seed%4)+2)/(8*(seed%4)+1)), float64(r.IntN(levels)), r.NormFloat64()
 			}
 			x[4][0] = 0
 			src := data.NewTable(n)
@@ -194,6 +194,9 @@ func proved(c report.Claim, d *decompose.Predictor, r *decompose.Result) error {
 	if v[c.Low] != low || v[c.High] != high {
 		return fmt.Errorf("lowest is %g, highest %g, told %g and %g", low, high, v[c.Low], v[c.High])
 	}
+	if c.Kind == "apart" && c.Low == c.High {
+		return fmt.Errorf("lowest and highest are both %s", place(e, c.Low))
+	}
 	least := 0.1 * (high - low)
 	rise, fall := furthest(v[from:to+1]), -furthest(negative(v[from:to+1]))
 	switch c.Kind {
@@ -267,7 +270,10 @@ func central(e *report.Effect, r *decompose.Result, from, to int) error {
 }
 
 func place(e *report.Effect, i int) string {
-	x, _ := e.ShownAt(i)
+	x, x2 := e.ShownAt(i)
+	if e.X2 != nil {
+		return e.X.Feature + " " + x + " and " + e.X2.Feature + " " + x2
+	}
 	return x
 }
 

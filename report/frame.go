@@ -84,15 +84,15 @@ func central(q []float64) (lo, middle, hi float64) {
 }
 
 // skewed chooses the scale of a feature: the logarithm, if even of the central rows the upper
-// half takes five times the room of the lower (a log-normal of sigma above 0.8), or asinh
-// where there are values of 0 or less. Columns of single far values are not skewed: they
-// are cut.
+// half takes five times the room of the lower (a log-normal of sigma above 0.8) and the largest is
+// five times the least, or asinh where there are values of 0 or less. Columns of single far
+// values are not skewed: they are cut.
 func skewed(q []float64) warp {
 	lo, middle, hi := central(q)
 	if hi-middle <= 5*(middle-lo) || hi <= 0 {
 		return warp{}
 	}
-	if q[0] > 0 {
+	if q[0] > 0 && hi > 5*lo {
 		return warp{name: "log"}
 	}
 	for _, v := range q { // linear up to the least values above 0

@@ -24,12 +24,20 @@ type grids struct {
 	applier *decompose.Applier
 	columns []string
 	feature map[string]*decompose.Feature
+	factor  map[string]*Axis // of columns that are factors of their own: margins know no value between levels
 }
 
 func newGrids(r *decompose.Result, a *decompose.Applier) *grids {
-	g := &grids{result: r, applier: a, columns: a.Columns(), feature: map[string]*decompose.Feature{}}
+	g := &grids{result: r, applier: a, columns: a.Columns(), feature: map[string]*decompose.Feature{}, factor: map[string]*Axis{}}
 	for i := range r.Features {
 		g.feature[r.Features[i].Name] = &r.Features[i]
+	}
+	for k := range r.Predictors {
+		for j := range r.Predictors[k].Terms {
+			if a := levelAxis(&r.Predictors[k].Terms[j]); a != nil {
+				g.factor[a.Feature] = a
+			}
+		}
 	}
 	return g
 }
@@ -163,6 +171,16 @@ func levelsOf(t *decompose.TermResult) ([]string, bool) {
 	return l.Levels(), true
 }
 
+// levelAxis is the grid of a factor term; nil: it is none.
+func levelAxis(t *decompose.TermResult) *Axis {
+	levels, ok := levelsOf(t)
+	if !ok {
+		return nil
+	}
+	o, ok := t.Term().(interface{ Ordered() bool })
+	return &Axis{Feature: t.Features[0], Levels: levels, declared: ok && o.Ordered()}
+}
+
 // axis is the grid of a feature: the levels of a factor or of a categorical
 // column, else numbers where the rows of t lie (see gridPoints).
 func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, error) {
@@ -170,9 +188,11 @@ func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, e
 	if f == nil {
 		return nil, fmt.Errorf("the decomposition does not say what values %q took", name)
 	}
-	if levels, ok := levelsOf(t); ok {
-		o, ok := t.Term().(interface{ Ordered() bool })
-		return &Axis{Feature: name, Levels: levels, declared: ok && o.Ordered()}, nil
+	if a := levelAxis(t); a != nil {
+		return a, nil
+	}
+	if a := g.factor[name]; a != nil && points == sidePoints {
+		return &Axis{Feature: name, Levels: a.Levels, declared: a.declared}, nil
 	}
 	if f.Levels != nil {
 		return &Axis{Feature: name, Levels: inOrder(f.Levels)}, nil

@@ -173,7 +173,7 @@ func (r *ranked) told() told {
 		return told{"depends on", r.columns, ", by a part that has no curve"}
 	}
 	t := r.finding.told()
-	if len(r.terms) == 1 && verdict(r.terms[0]) == decompose.Weak {
+	if r.weak {
 		t.After += "; these rows hardly tell it"
 	}
 	return t
@@ -183,16 +183,33 @@ func (r *ranked) told() told {
 // 1 - Var(unstructured)/Var(eta): what the curves predict of the model's own output.
 func readable(v decompose.Variance) float64 { return math.Max(0, 1-v.Unstructured/v.Total) }
 
-// readWords say how much of a predictor can be read.
-func readWords(v decompose.Variance, of, scale string) string {
+// readWords say how much of a predictor can be read, from what.
+func readWords(v decompose.Variance, scale, from string) string {
 	share := readable(v)
 	switch {
 	case notFinite(share):
 		return ""
 	case share >= 0.9995:
-		return "All of what makes " + of + " differ from row to row" + scale + " can be read from the curves below."
+		return fmt.Sprintf("All of what makes its predictions differ from row to row%s can be read from %s.", scale, from)
 	}
-	return fmt.Sprintf("%s of what makes %s differ from row to row%s can be read from the curves below; the other %s cannot.", rough(share), of, scale, rough(1-share))
+	return fmt.Sprintf("%s of what makes its predictions differ from row to row%s can be read from %s; the other %s cannot.", rough(share), scale, from, rough(1-share))
+}
+
+// curvesBelow is what a predictor can be read from.
+const curvesBelow = "the curves below"
+
+// readFrom are the curves of what is ranked, or, where there is none of some, its parts.
+func readFrom(ranking []ranked) string {
+	without := 0
+	for _, r := range ranking {
+		if r.finding == nil {
+			without++
+		}
+	}
+	if without == 0 {
+		return curvesBelow
+	}
+	return fmt.Sprintf("the parts below, %d of %d without a curve", without, len(ranking))
 }
 
 // headline says what is told of a predictor first.
@@ -203,7 +220,7 @@ func (p *predictor) headline(d *decompose.Predictor, o *outcome) {
 	case len(d.Terms) == 0:
 		p.Read = fmt.Sprintf("Nothing of %s can be read: no curve was asked for, and the model shows none. Give a formula to say what could be explained.", p.Name)
 	default:
-		p.Read = readWords(d.Variance, "its predictions", o.scaleWords())
+		p.Read = readWords(d.Variance, o.scaleWords(), readFrom(p.ranking))
 		p.Told = columnsTold(d, p.ranking)
 		p.ReadShare = px(barWidth * math.Min(1, readable(d.Variance)))
 		after, before := importance.ExplainedVariance(d.Variance), importance.ExplainedVariance(d.VarianceBefore)
@@ -271,7 +288,7 @@ func convention(words string) string {
 func together(r *decompose.Result) (out []string) {
 	for _, s := range r.Sets {
 		if s.Convention != "" {
-			out = append(out, readWords(s.Variance, "its predictions", " (over all classes, in logarithms)"))
+			out = append(out, readWords(s.Variance, " (over all classes, in logarithms)", curvesBelow))
 		}
 	}
 	return out

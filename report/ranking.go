@@ -20,13 +20,14 @@ type ranked struct {
 	about   bool    // the sd is estimated
 	curve   *candidate
 	finding *finding // nil: there is no curve, or it says nothing
+	weak    bool     // the rows hardly tell it
 }
 
 // ranking is what the rows identify of d, largest first. Sums whose size a file of an earlier
 // version does not know leave their terms.
 func (draw *drawing) ranking(d *decompose.Predictor, candidates []*candidate) (out []ranked) {
 	add := func(terms []*decompose.TermResult, sd float64, curve *candidate) {
-		r := ranked{terms: terms, sd: sd, curve: curve, about: curve != nil && curve.estimated}
+		r := ranked{terms: terms, sd: sd, curve: curve, about: curve != nil && curve.estimated, weak: len(terms) == 1 && draw.weak(terms[0])}
 		var names, columns []string
 		for _, t := range terms {
 			names = append(names, t.Name)

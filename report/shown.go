@@ -78,6 +78,15 @@ func (d *drawing) carried(e *Effect, v *shown) *shown {
 	return out
 }
 
+// weak tells whether the rows hardly tell what is drawn of a term: a probability of a class hangs
+// on the predictors of all.
+func (d *drawing) weak(t *decompose.TermResult) bool {
+	told := func(other decompose.TermResult) bool {
+		return other.Name == t.Name && verdict(&other) != decompose.Weak
+	}
+	return verdict(t) == decompose.Weak && !slices.ContainsFunc(d.classes, func(c class) bool { return slices.ContainsFunc(c.of.Terms, told) })
+}
+
 // class is a predictor that a softmax takes, with its effects by term.
 type class struct {
 	of      *decompose.Predictor

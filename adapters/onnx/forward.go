@@ -99,7 +99,8 @@ func (m *Model) perRow() int64 {
 // through a node that has a value for it (an imputer, a choice by IsNaN).
 // Errors: a missing or textual column, another value that is not
 // finite or beyond the input's type (column and data row named), a number that an
-// integer input cannot hold, a predictor that is not finite, ctx.
+// integer input cannot hold, a predictor that is not finite, ctx. Texts that the file has
+// numbers for (Labels) enter as these.
 func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
 	if err := m.checkOutputs(dst, b.Rows()); err != nil {
 		return err
@@ -109,6 +110,10 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		if b, err = m.derived.Fill(ctx, b); err != nil {
 			return err
 		}
+	}
+	b, err := m.coded(b)
+	if err != nil {
+		return fmt.Errorf("onnx: input of the network: %w", err)
 	}
 	buf := m.buffer()
 	defer m.release(buf)
@@ -154,6 +159,23 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		return err
 	}
 	return ctx.Err()
+}
+
+// coded is b with the numbers of texts that the file codes, where b has none.
+func (m *Model) coded(b *data.Batch) (*data.Batch, error) {
+	var texts []string
+	for _, name := range m.columns {
+		if m.levels[name] == nil || !b.Categorical(name) {
+			continue
+		}
+		if _, err := b.Numeric(name); err != nil {
+			texts = append(texts, name)
+		}
+	}
+	if texts == nil {
+		return b, nil
+	}
+	return CodeTexts(b, texts, m.levels)
 }
 
 // numbers are those of column j at the rows of b: one a row, or of a tensor one row after the other.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/pho-go/pho/data"
 )
 
 // MetadataLabels is the entry of a file's metadata_props in which its writer says what
@@ -86,4 +88,45 @@ func parseLabels(text string) (*Labels, error) {
 		}
 	}
 	return &Labels{doc.Columns, doc.Response, doc.Classes}, nil
+}
+
+// CodeTexts is b with numbers next to the texts of those columns that levels name: level i of a column is the number i.
+// Columns without levels are as they are; b is not changed. A text that is no level is a data.UnseenLevelError.
+func CodeTexts(b *data.Batch, columns []string, levels map[string][]string) (*data.Batch, error) {
+	out := b.Slice(0, b.Rows())
+	for _, name := range columns {
+		levels := levels[name]
+		if levels == nil {
+			continue
+		}
+		text, err := b.Texts(name)
+		if err != nil {
+			return nil, err
+		}
+		var orders [][]string
+		if b.Categorical(name) {
+			own, err := b.Codes(name)
+			if err != nil {
+				return nil, err
+			}
+			orders = own.Declared
+		}
+		place := make(map[string]int32, len(levels))
+		for i, level := range levels {
+			place[level] = int32(i)
+		}
+		x, codes := make([]float64, b.Rows()), make([]int32, b.Rows())
+		for i := range x {
+			code, known := place[text(i)]
+			if !known {
+				return nil, &data.UnseenLevelError{Column: name, Level: text(i), Row: b.Row(i), Known: levels, Reason: fmt.Sprintf(
+					"is unknown: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them", levels, text(i))}
+			}
+			x[i], codes[i] = float64(code), code
+		}
+		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels, Declared: orders})); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

@@ -2,11 +2,18 @@ package onnx_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
@@ -29,6 +36,37 @@ func labelled(t *testing.T, entries ...string) *onnx.Graph {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// TestTextsEnterAsNumbers: a batch that has a column's texts alone is computed as their numbers; a text without a number is refused.
+func TestTextsEnterAsNumbers(t *testing.T) {
+	text, err := (&onnx.Labels{Columns: map[string][]string{"g": {"b", "a", "c"}}}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := onnx.NewModel(labelled(t, text), onnx.Binding{{Input: "g", Columns: []string{"g"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eta := func(levels ...string) ([]float64, error) {
+		b := data.NewBatch(3, 0)
+		if err := b.SetCodes("g", data.Codes{Index: []int32{2, 0, 1}, Levels: levels}); err != nil {
+			t.Fatal(err)
+		}
+		out := &decompose.Outputs{Zeta: mat.NewDense(3, 1, nil), Eta: mat.NewDense(3, 1, nil), Taps: map[string]*mat.Dense{}}
+		for name, width := range m.Taps() {
+			out.Taps[name] = mat.NewDense(3, width, nil)
+		}
+		err := m.Forward(context.Background(), out, b)
+		return mat.Col(nil, 0, out.Eta), err
+	}
+	if got, err := eta("a", "b", "c"); err != nil || !slices.Equal(got, []float64{2, 1, 0}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	var unseen *data.UnseenLevelError
+	if _, err := eta("a", "b", "d"); !errors.As(err, &unseen) || unseen.Level != "d" {
+		t.Error(err)
+	}
 }
 
 // TestLabels: what is written is read back; what makes no sense is refused.

@@ -29,9 +29,10 @@ type Model struct {
 	largest   []float64     // that each column's inputs hold, if they hold fractions
 	// termColumns are those of the graph's own terms but learned ones.
 	termColumns []string
-	text        []bool // columns of text
-	tensor      []int  // by column: numbers a row of a tensor; 0: a column of numbers or text
-	blockRows   int    // that go through all layers together
+	text        []bool              // columns of text
+	levels      map[string][]string // texts that the file has numbers for, by column; nil: none
+	tensor      []int               // by column: numbers a row of a tensor; 0: a column of numbers or text
+	blockRows   int                 // that go through all layers together
 	readsText   bool
 	columns     []string
 	derived     *Derived // what the columns are computed from; nil: the data have them
@@ -63,6 +64,11 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	if err := m.textColumns(); err != nil {
 		return nil, err
 	}
+	if l, err := g.Labels(); err != nil {
+		return nil, err
+	} else if l != nil {
+		m.levels = l.Columns
+	}
 	m.findSources()
 	m.makeBlocks()
 	var e Engine = GoEngine{}
@@ -82,7 +88,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 func (m *Model) WithEngine(e Engine) (*Model, error) {
 	other := &Model{
 		structure: m.structure, bind: m.bind, graph: m.graph, want: m.want, stride: m.stride, feed: m.feed, roundedTo: m.roundedTo, largest: m.largest,
-		termColumns: m.termColumns, text: m.text, tensor: m.tensor, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
+		termColumns: m.termColumns, text: m.text, levels: m.levels, tensor: m.tensor, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
 		eta: m.eta, zeta: m.zeta, taps: m.taps,
 	}
 	if err := other.prepare(e); err != nil {

@@ -3,8 +3,6 @@ package wiring
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -72,50 +70,11 @@ func (l *codedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*da
 	return func(yield func(*data.Batch, error) bool) {
 		for b, err := range l.Source.Batches(ctx, columns) {
 			if err == nil {
-				b, err = l.code(b, columns)
+				b, err = onnx.CodeTexts(b, columns, l.levels)
 			}
 			if !yield(b, err) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
-	out := b.Slice(0, b.Rows())
-	for _, name := range columns {
-		levels := l.levels[name]
-		if levels == nil {
-			continue
-		}
-		text, err := b.Texts(name)
-		if err != nil {
-			return nil, err
-		}
-		var orders [][]string
-		if b.Categorical(name) {
-			own, err := b.Codes(name)
-			if err != nil {
-				return nil, err
-			}
-			orders = own.Declared
-		}
-		place := make(map[string]int32, len(levels))
-		for i, level := range levels {
-			place[level] = int32(i)
-		}
-		x, codes := make([]float64, b.Rows()), make([]int32, b.Rows())
-		for i := range x {
-			code, known := place[text(i)]
-			if !known {
-				return nil, &data.UnseenLevelError{Column: name, Level: text(i), Row: b.Row(i), Known: levels, Reason: fmt.Sprintf(
-					"is unknown: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them", levels, text(i))}
-			}
-			x[i], codes[i] = float64(code), code
-		}
-		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels, Declared: orders})); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
