@@ -121,6 +121,9 @@ func (e *Explainer) readsText(column string, texts []string) bool {
 	return false
 }
 
+// Warnings are what must be known of its answers: another engine computes the network than when it was decomposed.
+func (e *Explainer) Warnings() []string { return e.opened.Notes }
+
 // Columns lists the data columns that rows need.
 func (e *Explainer) Columns() []Column { return slices.Clone(e.columns) }
 

@@ -17,6 +17,7 @@ type hello struct {
 	Predictors []string `json:"predictors"`
 	Parts      []string `json:"parts"`
 	PartsSE    []string `json:"parts_se"`
+	Warnings   []string `json:"warnings,omitempty"`
 	MaxHeader  int      `json:"max_header"`
 	MaxPayload int      `json:"max_payload"`
 }

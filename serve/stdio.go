@@ -70,7 +70,7 @@ type stdio struct {
 func (s *stdio) hello() hello {
 	return hello{
 		Protocol: Protocol, CreatedBy: s.words.CreatedBy, Columns: s.e.Columns(), Predictors: s.e.Predictors(),
-		Parts: s.e.Parts(false), PartsSE: s.e.Parts(true), MaxHeader: MaxHeader, MaxPayload: MaxPayload,
+		Parts: s.e.Parts(false), PartsSE: s.e.Parts(true), Warnings: s.e.Warnings(), MaxHeader: MaxHeader, MaxPayload: MaxPayload,
 	}
 }
 

@@ -72,9 +72,23 @@ func TestEngine(t *testing.T) {
 	done(t, "verify", dir)
 }
 
-// Shards make the bytes of one decomposition by ONNX Runtime, too.
+// Where classes are differences to one, engines are compared on these.
+func TestEngineOfClasses(t *testing.T) {
+	helped(t)
+	temp := t.TempDir()
+	data, dir := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result")
+	write(t, data, rows(500))
+	done(t, "decompose", "--model", golden("softmax"), "--data", data, "--input", "x=x0..x3", "--formula", "~ x1", "--interactions", "none", "--reference", "1", "--engine", "onnxruntime", "--out", dir)
+	if doc := read(t, dir, resultdir.Decomposition); strings.Contains(doc, "standard deviations of it") {
+		t.Error("equal engines are said to differ")
+	}
+}
+
+// Shards make the bytes of one decomposition by ONNX Runtime, too, and say as it does how far its first rows are from our own
+// engine's.
 func TestEngineOfPlan(t *testing.T) {
 	helped(t)
+	t.Setenv("PHO_TEST_COMMAND", "other helper")
 	h := shards{temp: t.TempDir(), n: 2, random: rand.New(rand.NewPCG(1, 1))}
 	data := h.place("rows.csv")
 	write(t, data, rows(9000))
@@ -83,4 +97,7 @@ func TestEngineOfPlan(t *testing.T) {
 	done(t, append([]string{"plan", "--shards", "2", "--out", h.place("plan")}, args...)...)
 	h.run(t)
 	equalResults(t, h.place("result"), h.place("whole"))
+	if doc := read(t, h.place("result"), resultdir.Decomposition); !strings.Contains(doc, "on the first 16 rows predictor") {
+		t.Error("nobody says that the engines differ")
+	}
 }

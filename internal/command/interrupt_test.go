@@ -30,10 +30,9 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("PHO_TEST_COMMAND") {
 	case "":
 	case "helper": // pho-ort, without ONNX Runtime
-		if err := onnxruntime.Serve(os.Stdin, os.Stdout, onnxtest.Runtime{}, "", nil); err != nil {
-			panic(err)
-		}
-		os.Exit(0)
+		help(onnxtest.Runtime{})
+	case "other helper": // one that rounds otherwise
+		help(onnxtest.Runtime{Apart: 1e-4})
 	case "panic":
 		if os.Getpid() != 1 {
 			time.AfterFunc(200*time.Millisecond, func() { panic(crashed) })
@@ -43,6 +42,14 @@ func TestMain(m *testing.M) {
 		Main()
 	}
 	os.Exit(m.Run())
+}
+
+// help is pho-ort with that in place of ONNX Runtime.
+func help(r onnxruntime.Runtime) {
+	if err := onnxruntime.Serve(os.Stdin, os.Stdout, r, "", nil); err != nil {
+		panic(err)
+	}
+	os.Exit(0)
 }
 
 // crashed is the last word of a command that panics.

@@ -25,7 +25,8 @@ type planned struct {
 	in      inputFiles
 	request *wiring.Request
 	rows    *planRows
-	brought bool // somebody brings one shard's rows
+	first   files.Source // all rows of the plan's files; nil: whoever accumulates brings them
+	brought bool         // somebody brings one shard's rows
 }
 
 // planPlaces say where the plan and its files are, and with what they are worked on.
@@ -105,6 +106,9 @@ func (w *planned) openRows(paths []string, o *files.Options, tensors []tensorInp
 	if w.rows, err = openPlanRows(w.plan, paths, o, w.brought); err != nil {
 		return nil, err
 	}
+	if w.plan.Counts == nil {
+		w.first = wiring.CodedBy(&planRows{survey: w.rows.survey, options: o, rows: &plan.Range{Next: w.plan.Rows}}, labels)
+	}
 	return wiring.CodedBy(w.rows, labels), nil
 }
 
@@ -127,7 +131,7 @@ func networkDigests(q *wiring.Request) []string {
 func (w *planned) replay(ctx context.Context, p *plan.Passes, dir *durable.Dir) (*recipe.Made, error) {
 	request := *w.request
 	options := *w.request.Options
-	request.Options, request.Scans, request.Rank, request.Terms = &options, p, p.Rank, p.Terms
+	request.Options, request.Scans, request.First, request.Rank, request.Terms = &options, p, w.first, p.Rank, p.Terms
 	p.OtherKernel = w.flags.network.kernels() != w.plan.Kernel
 	w.rows.passes = p
 	steps := w.flags.recipe(&request, dir)

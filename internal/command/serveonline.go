@@ -78,6 +78,9 @@ func (f *onlineFlags) run(ctx context.Context, s streams, dirs []string, o *serv
 	}
 	for _, m := range models.Served() {
 		log.Info("serving", "model", m.Name, "version", m.Version, "dir", m.Dir)
+		for _, w := range m.Warnings {
+			log.Warn(w, "model", m.Name)
+		}
 	}
 	log.Info("listening", "address", l.Addr().String(), "tls", secure != nil, "token", options.Token != nil)
 	if os.Getenv("GOGC") == "" { // what lives is small: to collect twice as often costs little

@@ -136,7 +136,7 @@ func (w *planned) solve(ctx context.Context, until int, dir *durable.Dir) (*reci
 	case needed == nil:
 		return made, nil
 	case w.plan.Done[until-1].Pass == plan.Fit && solved != nil:
-		return made, w.flags.recipe(w.request, dir).Note(made, solved)
+		return made, w.flags.recipe(w.request, dir).Note(ctx, made, solved)
 	}
 	return nil, nil
 }

@@ -232,13 +232,17 @@ func (m *model) again(o *serve.Options, log *slog.Logger) {
 }
 
 // Served is a decomposition that is served.
-type Served struct{ Name, Version, Dir string }
+type Served struct {
+	Name, Version, Dir string
+	Warnings           []string // serve.Explainer's
+}
 
 // Served lists them by name.
 func (ms *Models) Served() []Served {
 	var out []Served
 	for _, m := range ms.all() {
-		out = append(out, Served{m.name, m.now.Load().version, m.dir})
+		now := m.now.Load()
+		out = append(out, Served{m.name, now.version, m.dir, now.Warnings()})
 	}
 	return out
 }

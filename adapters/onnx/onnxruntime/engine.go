@@ -6,9 +6,11 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // Engine is an onnx.Engine that computes by ONNX Runtime, in the types that the network
@@ -61,7 +63,7 @@ func (e *Engine) Prepare(g *onnx.Graph, tensors []string) (onnx.Evaluator, error
 		}
 		ev.from = append(ev.from, port{at: at})
 	}
-	if err := ev.settleRows(file, cmp.Or(e.Rows, rowsFor(g))); err != nil {
+	if err := ev.settleRows(g, file, cmp.Or(e.Rows, rowsFor(g))); err != nil {
 		return nil, err
 	}
 	n := Network{File: withOutputs(g.File(), added), External: g.External()}
@@ -97,6 +99,9 @@ func (e *Engine) Prepare(g *onnx.Graph, tensors []string) (onnx.Evaluator, error
 func rowsFor(g *onnx.Graph) int {
 	const numbers, fewest, most = 1 << 20, 4, 256
 	widest := 1
+	for _, t := range g.Inputs() {
+		widest = max(widest, t.Width())
+	}
 	for _, n := range g.Checked().Nodes {
 		for _, v := range n.Outputs {
 			if v.BatchAxis() >= 0 {
@@ -117,20 +122,21 @@ type port struct {
 	at    int
 }
 
-// evaluator is an onnx.Evaluator: a session, and calls for as many callers as there are at a
-// time.
+// evaluator is an onnx.Evaluator.
 type evaluator struct {
 	session             Session
 	inputs, want        []onnx.Tensor
 	from                []port // of what is wanted
 	inLayout, outLayout []layout
 	rows                int // of a call
-	pool                sync.Pool
+
+	mu   sync.Mutex
+	idle []Call // as many as there were callers at a time: a helper keeps memory for each call that it was ever told of
 }
 
 // settleRows takes the number of rows of a call from an input that fixes it; one by one
 // where a call mixes its rows.
-func (ev *evaluator) settleRows(file description, rows int) error {
+func (ev *evaluator) settleRows(g *onnx.Graph, file description, rows int) error {
 	ev.rows = rows
 	fixed, by := 0, ""
 	for _, t := range ev.inputs {
@@ -147,15 +153,22 @@ func (ev *evaluator) settleRows(file description, rows int) error {
 			fixed, by = n, t.Name
 		}
 	}
+	mixes := mixesRows(g)
 	switch {
-	case fixed > 1 && file.mixesRows:
+	case fixed > 1 && mixes:
 		return fmt.Errorf("onnxruntime: the network quantises dynamically, by the range of all rows of a call, and its batch axis has %d rows: a row's values would depend on others", fixed)
 	case fixed > 0:
 		ev.rows = fixed
-	case file.mixesRows:
+	case mixes:
 		ev.rows = 1
 	}
 	return nil
+}
+
+// mixesRows reports whether an operator's definition takes the range of its whole input, all rows together: dynamic
+// quantisation.
+func mixesRows(g *onnx.Graph) bool {
+	return slices.ContainsFunc(g.Checked().Nodes, func(n *graph.Node) bool { return strings.HasPrefix(n.Op, "DynamicQuantize") })
 }
 
 // Run is onnx.Evaluator's.
@@ -163,20 +176,35 @@ func (ev *evaluator) Run(dst, inputs [][]float64, rows int) error {
 	if err := ev.fits(dst, inputs, rows); err != nil {
 		return err
 	}
-	call, ok := ev.pool.Get().(Call)
-	if !ok {
-		var err error
-		if call, err = ev.session.NewCall(); err != nil {
-			return fmt.Errorf("onnxruntime: memory for %d rows: %w", ev.rows, err)
-		}
+	call, err := ev.call()
+	if err != nil {
+		return fmt.Errorf("onnxruntime: memory for %d rows: %w", ev.rows, err)
 	}
+	defer ev.leave(call)
 	for at := 0; at < rows; at += ev.rows {
 		if err := ev.run(call, dst, inputs, at, min(ev.rows, rows-at)); err != nil {
 			return fmt.Errorf("onnxruntime: %w", err)
 		}
 	}
-	ev.pool.Put(call)
 	return nil
+}
+
+// call is one for a caller, until leave.
+func (ev *evaluator) call() (Call, error) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if n := len(ev.idle); n > 0 {
+		c := ev.idle[n-1]
+		ev.idle = ev.idle[:n-1]
+		return c, nil
+	}
+	return ev.session.NewCall()
+}
+
+func (ev *evaluator) leave(c Call) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	ev.idle = append(ev.idle, c)
 }
 
 // run computes rows at to at+n-1.

@@ -1,7 +1,6 @@
 package onnxruntime
 
 import (
-	"bytes"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -9,37 +8,27 @@ import (
 
 // Field numbers of onnx.proto.
 const (
-	modelGraph   = 7
-	graphNode    = 1
-	graphInput   = 11
-	graphOutput  = 12
-	nodeOperator = 4
-	valueName    = 1
-	valueType    = 2
-	typeTensor   = 1
-	tensorShape  = 2
-	shapeAxis    = 1
-	axisSize     = 1
+	modelGraph  = 7
+	graphInput  = 11
+	graphOutput = 12
+	valueName   = 1
+	valueType   = 2
+	typeTensor  = 1
+	tensorShape = 2
+	shapeAxis   = 1
+	axisSize    = 1
 )
 
 // description is what a file of ONNX says of its graph's door.
 type description struct {
 	inputs  map[string][]int64 // the sizes of their axes; 0: not fixed
 	outputs map[string]bool    // whether they are tensors
-	// mixesRows: an operator's definition takes the range of its whole input, all rows
-	// together: dynamic quantisation.
-	mixesRows bool
 }
 
 // read describes a file, which package onnx has checked.
 func read(file []byte) description {
 	d := description{inputs: map[string][]int64{}, outputs: map[string]bool{}}
 	fields(file, modelGraph, func(graph []byte) {
-		fields(graph, graphNode, func(node []byte) {
-			fields(node, nodeOperator, func(name []byte) {
-				d.mixesRows = d.mixesRows || bytes.HasPrefix(name, []byte("DynamicQuantize"))
-			})
-		})
 		fields(graph, graphInput, func(value []byte) {
 			name, _, axes := describeValue(value)
 			d.inputs[name] = axes

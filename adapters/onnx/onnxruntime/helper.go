@@ -65,18 +65,13 @@ func find(path string) (string, error) {
 	if path = os.Getenv("PHO_ORT"); path != "" {
 		return path, nil
 	}
-	name := Program
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
 	if own, err := os.Executable(); err == nil {
 		places := []string{own}
 		if real, err := filepath.EvalSymlinks(own); err == nil {
 			places = append(places, real)
 		}
 		for _, place := range places {
-			beside := filepath.Join(filepath.Dir(place), name)
-			if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			if beside, err := exec.LookPath(filepath.Join(filepath.Dir(place), Program)); err == nil {
 				return beside, nil
 			}
 		}

@@ -97,8 +97,13 @@ func (dyingCall) Run() error {
 // network is one of floats, with rows for it.
 func network(t *testing.T) (g *onnx.Graph, inputs [][]float64, rows int) {
 	t.Helper()
-	file := filepath.Join("..", "..", "..", "testdata", "golden", "models", "ssn_apart.onnx")
-	g, err := onnx.LoadFile(file, &onnx.LoadOptions{KeepFile: true})
+	return opened(t, "golden/models/ssn_apart.onnx")
+}
+
+// opened is a network of floats below testdata, with rows for it.
+func opened(t *testing.T, file string) (g *onnx.Graph, inputs [][]float64, rows int) {
+	t.Helper()
+	g, err := onnx.LoadFile(filepath.Join("..", "..", "..", "testdata", file), &onnx.LoadOptions{KeepFile: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +149,62 @@ func TestHelper(t *testing.T) {
 	e := &onnxruntime.Engine{Runtime: h, Rows: 8}
 	if err := onnxtest.Engine(e, g, tensors, inputs, rows, 2e-5); err != nil { // float32
 		t.Error(err)
+	}
+}
+
+// TestHelperExternal: files beside the network's go through the pipes with it.
+func TestHelperExternal(t *testing.T) {
+	h, err := start(t, "whole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, inputs, rows := opened(t, "zoo/networks/torch_dynamo/external_nam.onnx")
+	if len(g.External()) == 0 {
+		t.Fatal("the network has no file beside it")
+	}
+	if err := onnxtest.Engine(&onnxruntime.Engine{Runtime: h}, g, []string{g.Outputs()[0].Name}, inputs, rows, 2e-5); err != nil { // float32
+		t.Error(err)
+	}
+}
+
+// counted counts the calls that are made.
+type counted struct {
+	onnxtest.Runtime
+	calls *int
+}
+
+func (c counted) Open(n onnxruntime.Network) (onnxruntime.Session, error) {
+	s, err := c.Runtime.Open(n)
+	return countedSession{s, c.calls}, err
+}
+
+type countedSession struct {
+	onnxruntime.Session
+	calls *int
+}
+
+func (s countedSession) NewCall() (onnxruntime.Call, error) {
+	*s.calls++
+	return s.Session.NewCall()
+}
+
+// TestCallsStay: one caller after the other makes one call, however much garbage is collected: a helper keeps memory for each.
+func TestCallsStay(t *testing.T) {
+	g, inputs, rows := network(t)
+	out, calls := g.Outputs()[0], 0
+	p, err := (&onnxruntime.Engine{Runtime: counted{calls: &calls}}).Prepare(g, []string{out.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := p.Run([][]float64{make([]float64, rows*out.Width())}, inputs, rows); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.GC() // what a sync.Pool holds is gone after two
+	}
+	if calls != 1 {
+		t.Errorf("%d calls were made", calls)
 	}
 }
 

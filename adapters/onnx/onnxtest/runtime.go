@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"testing/fstest"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
@@ -11,14 +12,20 @@ import (
 
 // Runtime is an onnxruntime.Runtime that computes by onnx.GoEngine in float32, for tests of what is computed by ONNX Runtime
 // where there is none. It is fed as that is: tensors of one number of rows, their memory as the file says.
-type Runtime struct{}
+type Runtime struct {
+	Apart float64 // how far its outputs are from what they should be
+}
 
 // Version is none of ONNX Runtime's.
 func (Runtime) Version() string { return "0.0.0" }
 
 // Open is onnxruntime.Runtime's, for networks of floats whose first axis is the rows'.
-func (Runtime) Open(n onnxruntime.Network) (onnxruntime.Session, error) {
-	g, err := onnx.Load(bytes.NewReader(n.File), nil)
+func (r Runtime) Open(n onnxruntime.Network) (onnxruntime.Session, error) {
+	beside := fstest.MapFS{}
+	for location, content := range n.External {
+		beside[location] = &fstest.MapFile{Data: content}
+	}
+	g, err := onnx.Load(bytes.NewReader(n.File), &onnx.LoadOptions{External: beside})
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +37,13 @@ func (Runtime) Open(n onnxruntime.Network) (onnxruntime.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{n, e}, nil
+	return &session{n, e, r.Apart}, nil
 }
 
 type session struct {
-	of onnxruntime.Network
-	e  onnx.Evaluator
+	of    onnxruntime.Network
+	e     onnx.Evaluator
+	apart float64
 }
 
 func (s *session) Close() error { return nil }
@@ -77,7 +85,7 @@ func (c *call) Run() error {
 	}
 	for k, x := range out {
 		for i, v := range x {
-			binary.NativeEndian.PutUint32(c.out[k][4*i:], math.Float32bits(float32(v)))
+			binary.NativeEndian.PutUint32(c.out[k][4*i:], math.Float32bits(float32(v+c.apart)))
 		}
 	}
 	return nil

@@ -185,11 +185,11 @@ func (q *Recipe) visitors(ctx context.Context, made *Made) []decompose.Visitor {
 	return all
 }
 
-func (q *Recipe) notes(_ context.Context, made *Made) error { return q.Note(made, made.Result) }
+func (q *Recipe) notes(ctx context.Context, made *Made) error { return q.Note(ctx, made, made.Result) }
 
 // Note notes in r, the result of what was made, what it was made of. Make does it; it is for results that a
 // plan's first passes lead to, whose last one is still to come.
-func (q *Recipe) Note(made *Made, r *decompose.Result) error {
+func (q *Recipe) Note(ctx context.Context, made *Made, r *decompose.Result) error {
 	made.Result = r
 	if q.NoRows {
 		for i := range r.Features {
@@ -201,7 +201,7 @@ func (q *Recipe) Note(made *Made, r *decompose.Result) error {
 		made.Notes = append(made.Notes, nam.NearCopies(r)...)
 	}
 	r.CreatedBy = revision.Maker
-	return made.Complete(r, q.Target, wiring.Dropped(made.Rows, q.Words.Dropped), q.Words.Inputs)
+	return made.Complete(ctx, r, q.Target, wiring.Dropped(made.Rows, q.Words.Dropped), q.Words.Inputs)
 }
 
 // CheckID refuses a column to name rows by that the data have not, or that is called like one of the

@@ -114,21 +114,27 @@ type comparison struct {
 	largest []float64
 }
 
-// compareEngines compares what ONNX Runtime computes on the first rows with this program's own engine, one network after
-// the other.
-func (q *Request) compareEngines(ctx context.Context, graphs []*onnx.Model, rows data.Source) (*comparison, error) {
+// compareEngines compares what ONNX Runtime computes on the first of the rows with this program's own engine, one network
+// after the other; rows nil: on none.
+func (q *Request) compareEngines(ctx context.Context, s *subject, rows data.Source) (*comparison, error) {
 	const first = 16 // a network that is worth another engine is slow by this one
 	c := &comparison{engine: engineOf(q.helper)}
-	for i, m := range graphs {
-		own, err := m.WithEngine(onnx.GoEngine{Precision: onnx.Single, MaxMemory: q.Network.MaxMemory})
+	if rows == nil {
+		return c, nil
+	}
+	for i, m := range s.models {
+		g, err := s.graphs[i].WithEngine(onnx.GoEngine{Precision: onnx.Single, MaxMemory: q.Network.MaxMemory})
 		if err != nil {
 			return nil, err
 		}
-		for b, err := range rows.Batches(ctx, m.Columns()) {
+		own, err := s.reference.Contrasted(g)
+		if err != nil {
+			return nil, err
+		}
+		for b, err := range data.Rebatch(rows.Batches(ctx, m.Columns()), first) {
 			if err != nil {
 				return nil, err
 			}
-			b = b.Slice(0, min(first, b.Rows()))
 			ours, err := forward(ctx, own, b)
 			if err != nil {
 				return nil, err

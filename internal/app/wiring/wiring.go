@@ -53,6 +53,8 @@ type Request struct {
 	// with a number behind it for each further formula with a ".", "response", "terms", "terms 2", ..., and
 	// "family"; a *decompose.ScanNeeded has the rows as that look is to see them.
 	Scans decompose.Scans
+	// First are the rows, to read the first of them beside Scans: another engine is compared on them; nil: they are not here.
+	First files.Source
 	// Rank is decompose.Decompose for the ranking that AddPairs goes by, where Rows are not all there are; nil: it is that.
 	Rank func(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error)
 	// Terms keeps what the specs of formulas have become after the look of that name, or puts other such in their
@@ -96,9 +98,9 @@ type Ready struct {
 	heads     []string // of the predictors
 	labels    *label.Labels
 	id        string
-	workers   int         // 0: GOMAXPROCS
-	network   *Network    // that Graph is of
-	compared  *comparison // of the engine with ours; nil: it is ours
+	workers   int                                            // 0: GOMAXPROCS
+	network   *Network                                       // that Graph is of
+	compare   func(ctx context.Context) (*comparison, error) // of the engine with ours; nil: it is ours
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -154,7 +156,10 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Kept != nil { // what the rounding does to the network's own terms is in its outputs
 		o.Kept.Over(strings.Join(s.reference.Rounded, "\x00"))
 	}
-	rows := Cached(seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(q.Rows, q.networks())), q.Cache)
+	see := func(rows files.Source) files.Source {
+		return seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(rows, q.networks()))
+	}
+	rows := Cached(see(q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
@@ -162,14 +167,6 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		if err := q.exports(s, s.models[0]); err != nil {
 			return nil, err
 		}
-	}
-	var compared *comparison
-	if q.helper != nil && q.Scans == nil {
-		if compared, err = q.compareEngines(ctx, s.graphs, rows); err != nil {
-			return nil, err
-		}
-	} else if q.helper != nil {
-		compared = &comparison{engine: engineOf(q.helper)}
 	}
 	m, sample, notes, err := q.extend(ctx, s.models, rows, formulas)
 	if err != nil {
@@ -190,10 +187,20 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	notes = append(notes, q.twice(), cmp.Or(thresholdsNote, thresholds(o.Family)))
 	notes = append(notes, s.passedOver(), q.unnamed(), q.readsResponse(s.models[0]), q.explainsItself(formulas), s.reference.takenAsPredictors(o.Family))
 	notes = append(notes, s.responses()...)
-	return &Ready{
+	d := &Ready{
 		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
-		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network, compared: compared,
-	}, nil
+		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network,
+	}
+	if q.helper != nil {
+		var first data.Source
+		if q.Scans == nil {
+			first = rows
+		} else if q.First != nil {
+			first = see(q.First)
+		}
+		d.compare = func(ctx context.Context) (*comparison, error) { return q.compareEngines(ctx, s, first) }
+	}
+	return d, nil
 }
 
 // notInputs are the columns that no input takes for being left over.
@@ -269,7 +276,7 @@ func (q *Request) family(s *subject, trainedFor string) (family.Family, error) {
 // absolute one), what is to be said of it, and where rows went. dropped is what is to be
 // said of rows left out (see Dropped); how follows a warning of columns that may be in
 // the wrong order, which asks to name them.
-func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err error) {
+func (d *Ready) Complete(ctx context.Context, r *decompose.Result, dir, dropped, how string) (err error) {
 	d.reference.Units = unitsOf(d.Rows.Schema(), append(TermColumns(r), d.Base.Columns()...))
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
@@ -280,8 +287,12 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	}
 	r.SetHeads(d.heads)
 	notes := slices.Clone(d.Notes)
-	if d.compared != nil {
-		own, err := d.compared.judged(r)
+	if d.compare != nil {
+		c, err := d.compare(ctx)
+		if err != nil {
+			return err
+		}
+		own, err := c.judged(r)
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,8 @@ class Session:
         self._pid = os.getpid()
         self._finalizer = weakref.finalize(self, _close, self._open)
         self._hello = self._process().hello
+        for said in self._hello.get("warnings", []):
+            warnings.warn(said, stacklevel=3)
 
     @property
     def columns(self) -> list[str]:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/pho-go/pho/adapters/onnx/onnxruntime"
 	"github.com/pho-go/pho/adapters/onnx/ort"
@@ -15,7 +16,7 @@ import (
 
 func main() {
 	// Who started the helper decides when it ends, by closing its input.
-	signal.Ignore(os.Interrupt)
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // which a terminal or a service sends to both
 	runtime, library, fault := load()
 	if err := onnxruntime.Serve(os.Stdin, os.Stdout, runtime, library, fault); err != nil {
 		fmt.Fprintln(os.Stderr, "pho-ort:", err)

@@ -24,29 +24,23 @@ func inPython() string {
 
 // interpreters are the programs that may be Python, those beside this one first.
 func interpreters() []string {
-	names := []string{"python3", "python"}
-	if runtime.GOOS == "windows" {
-		names = []string{"python.exe"}
+	var folders []string
+	if own, err := os.Executable(); err == nil {
+		folder := filepath.Dir(own)
+		if runtime.GOOS == "windows" && filepath.Base(folder) == "Scripts" { // of an installation, not of a virtual environment
+			folders = append(folders, filepath.Dir(folder))
+		}
+		folders = append(folders, folder)
 	}
 	var all []string
-	if own, err := os.Executable(); err == nil {
-		for _, name := range names {
-			beside := filepath.Join(filepath.Dir(own), name)
-			if runtime.GOOS == "windows" && filepath.Base(filepath.Dir(own)) == "Scripts" { // of an installation, not of a virtual environment
-				all = append(all, filepath.Join(filepath.Dir(own), "..", name))
+	for _, folder := range append(folders, "") { // "": those on PATH
+		for _, name := range []string{"python3", "python"} {
+			if found, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
+				all = append(all, found)
 			}
-			all = append(all, beside)
 		}
 	}
-	for _, name := range names {
-		if found, err := exec.LookPath(name); err == nil {
-			all = append(all, found)
-		}
-	}
-	return slices.DeleteFunc(all, func(path string) bool {
-		info, err := os.Stat(path)
-		return err != nil || info.IsDir()
-	})
+	return all
 }
 
 // inPackage asks an interpreter where its package onnxruntime is, which it does not import.
@@ -56,7 +50,7 @@ import sys
 sys.path = [p for p in sys.path if p]
 import importlib.util
 found = importlib.util.find_spec("onnxruntime")
-print(found.origin if found else "")
+print(found and found.origin or "")
 `
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
