@@ -45,7 +45,7 @@ func TestNumbersForText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(e.Columns(), serve.Column{Name: "id", Text: true}) {
+	if !slices.ContainsFunc(e.Columns(), func(c serve.Column) bool { return c.Name == "id" && c.Text }) {
 		t.Errorf("columns %+v: id is text", e.Columns())
 	}
 	split := func(add func(*serve.Rows) error) ([][]float64, error) {
@@ -111,7 +111,7 @@ func TestFactorOfNumbersIsNoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !factor || !slices.Contains(e.Columns(), serve.Column{Name: "x1"}) {
+	if !factor || !slices.ContainsFunc(e.Columns(), func(c serve.Column) bool { return c.Name == "x1" && !c.Text }) {
 		t.Errorf("factor(x1) is there: %t; columns %+v", factor, e.Columns())
 	}
 }

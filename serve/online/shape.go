@@ -9,6 +9,7 @@ import (
 type shape struct {
 	inputs    map[string][]int // columns that a tensor of that name fills
 	columns   []serve.Column
+	arrays    bool     // there are some among them
 	parts     []string // of a row, without and with standard errors
 	partsSE   []string
 	at, atSE  map[string]int
@@ -25,6 +26,7 @@ func shapeOf(e *serve.Explainer) shape {
 	place := map[string]int{}
 	for i, c := range s.columns {
 		place[c.Name] = i
+		s.arrays = s.arrays || c.Shape != nil
 	}
 	for _, in := range e.Inputs() {
 		var columns []int

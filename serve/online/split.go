@@ -230,6 +230,10 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 	if !known {
 		return nil // columns that nothing reads are welcome, as in files
 	}
+	first := g.shape.columns[fills[0]]
+	if first.Shape != nil && t.Datatype != oip.Bytes {
+		return rows.AddTensor(first.Name, slices.Clone(t.Shape[1:]), t.Numbers)
+	}
 	width := 1
 	for _, d := range t.Shape[1:] {
 		width *= d
@@ -238,14 +242,14 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 		return faultf(400, "input %q has %d values a row (shape %v), and takes %d", t.Name, width, t.Shape, len(fills))
 	}
 	if t.Codes != nil || t.Datatype == oip.Bytes {
-		if len(fills) != 1 {
+		if len(fills) != 1 || first.Shape != nil {
 			return faultf(400, "input %q takes numbers, and has texts", t.Name)
 		}
 		// Terms know levels again by the slice that holds them; the request's is used again.
-		return rows.AddCodes(g.shape.columns[fills[0]].Name, data.Codes{Index: t.Codes, Levels: slices.Clone(t.Levels)})
+		return rows.AddCodes(first.Name, data.Codes{Index: t.Codes, Levels: slices.Clone(t.Levels)})
 	}
 	if len(fills) == 1 {
-		return rows.AddNumeric(g.shape.columns[fills[0]].Name, t.Numbers)
+		return rows.AddNumeric(first.Name, t.Numbers)
 	}
 	all := make([]float64, len(t.Numbers))
 	n := rows.Len()
