@@ -94,6 +94,14 @@ func TestArrays(t *testing.T) {
 			t.Errorf("shape %v: %+v, want %v", picture.Shape, got, eta[4:7])
 		}
 	}
+	for _, picture := range []any{[][]float64{img[24:27], img[27:30]}, img[24:30]} {
+		if got := postRows(t, url+"/rows", map[string]any{"rows": []any{map[string]any{"img": picture, "age": age[4]}}}); len(got.Rows) != 1 || *got.Rows[0]["eta"] != eta[4] {
+			t.Errorf("as a plain row: %+v, want %v", got, eta[4])
+		}
+	}
+	if got := postRows(t, url+"/rows", `{"rows": []}`); got.status != 200 || len(got.Rows) != 0 {
+		t.Errorf("no rows: %+v", got)
+	}
 	gap := []any{}
 	for _, v := range img[24:42] {
 		gap = append(gap, v)

@@ -59,13 +59,14 @@ const (
 	opModel
 	opModelReady
 	opInfer
+	opRows
 	opExplain
 	ops // how many there are
 )
 
 // names of them, in metrics and logs.
 func (o op) String() string {
-	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "infer", "explain"}[o]
+	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "infer", "rows", "explain"}[o]
 }
 
 // route finds what the path names: an operation, and the model that it is about. Who brings no token is not told.
@@ -108,10 +109,12 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 			o = opModelReady
 		case "infer":
 			o, method = opInfer, "POST"
+		case "rows":
+			o, method = opRows, "POST"
 		case "explain":
 			o, method = opExplain, "POST"
 		default:
-			return m, opUnknown, faultf(404, "a model has ready, infer and explain, not %.80q", rest)
+			return m, opUnknown, faultf(404, "a model has ready, infer, rows and explain, not %.80q", rest)
 		}
 	}
 	if own := string(c.Method()); own != method && (own != "HEAD" || method != "GET") {

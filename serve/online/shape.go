@@ -63,6 +63,9 @@ func shapeOf(e *serve.Explainer) shape {
 	return s
 }
 
+// reads tells whether a column of that name is read.
+func (s *shape) reads(column []byte) bool { return s.inputs[string(column)] != nil }
+
 // isError tells whether a part is a standard error.
 func (s *shape) isError(name string) bool {
 	_, plain := s.at[name]
