@@ -13,6 +13,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/serve/oip"
 )
 
@@ -58,6 +59,8 @@ const (
 	opModels
 	opModel
 	opModelReady
+	opReport
+	opOpenAPI
 	opInfer
 	opRows
 	opExplain
@@ -66,7 +69,7 @@ const (
 
 // names of them, in metrics and logs.
 func (o op) String() string {
-	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "infer", "rows", "explain"}[o]
+	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "report", "openapi", "infer", "rows", "explain"}[o]
 }
 
 // route finds what the path names: an operation, and the model that it is about. Who brings no token is not told.
@@ -87,10 +90,12 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 		o = opModels
 	case "/metrics":
 		o = opMetrics
+	case "/openapi.json":
+		o = opOpenAPI
 	default:
 		rest, ok := bytes.CutPrefix(path, []byte("/v2/models/"))
 		if !ok {
-			return nil, opUnknown, faultf(404, "there is nothing at this path; GET /v2 is the server, /v2/models its models")
+			return nil, opUnknown, faultf(404, "there is nothing at this path; GET /openapi.json says what there is")
 		}
 		name, rest, _ := bytes.Cut(rest, []byte("/"))
 		if m = s.models.get(name); m == nil {
@@ -107,6 +112,8 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 			o = opModel
 		case "ready":
 			o = opModelReady
+		case "report":
+			o = opReport
 		case "infer":
 			o, method = opInfer, "POST"
 		case "rows":
@@ -114,7 +121,7 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 		case "explain":
 			o, method = opExplain, "POST"
 		default:
-			return m, opUnknown, faultf(404, "a model has ready, infer, rows and explain, not %.80q", rest)
+			return m, opUnknown, faultf(404, "a model has ready, report, infer, rows and explain, not %.80q", rest)
 		}
 	}
 	if own := string(c.Method()); own != method && (own != "HEAD" || method != "GET") {
@@ -148,12 +155,28 @@ func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time)
 		return writeJSON(c, map[string]any{"models": s.listed()})
 	case opModel:
 		return writeJSON(c, m.metadata())
+	case opOpenAPI:
+		return writeJSON(c, s.openAPI())
+	case opReport:
+		return m.report(c)
 	case opMetrics:
 		c.Response.Header.SetContentType("text/plain; version=0.0.4; charset=utf-8")
 		c.Response.SetBody(s.metricsText())
 		return nil
 	}
 	return s.split(c, m, o, begun)
+}
+
+// report answers with the page that lies in the result.
+func (m *model) report(c *fasthttp.RequestCtx) error {
+	page, err := resultdir.ReadFile(m.dir, resultdir.Report)
+	if err != nil {
+		return faultf(404, "the result of model %q has no %s", m.name, resultdir.Report)
+	}
+	c.Response.Header.SetContentType("text/html; charset=utf-8")
+	c.Response.Header.Set("Content-Security-Policy", "frame-ancestors 'none'") // beside that of the page itself
+	c.Response.SetBody(page)
+	return nil
 }
 
 func writeJSON(c *fasthttp.RequestCtx, v any) error {
