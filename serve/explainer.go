@@ -131,14 +131,10 @@ func (e *Explainer) readsText(column string, texts []string) bool {
 	if slices.Contains(e.network.Columns(), column) {
 		return false
 	}
-	for _, p := range e.result.Predictors {
-		for _, t := range p.Terms {
-			if t.Kind == decompose.Factor && len(t.Features) == 1 && t.Features[0] == column {
-				return true
-			}
-		}
+	if at := slices.IndexFunc(e.result.Features, func(f decompose.Feature) bool { return f.Name == column }); at >= 0 && len(e.result.Features[at].Levels) == 0 {
+		return false
 	}
-	return false
+	return e.factor(column) != nil
 }
 
 // shapeOf is the shape of a row of the column where the network takes it as an array; nil: it does not.

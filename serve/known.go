@@ -3,7 +3,9 @@ package serve
 import (
 	"slices"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // Known is what a decomposition says of a column's values in the rows that it was made of. The zero value: nothing,
@@ -12,21 +14,59 @@ type Known struct {
 	Levels []string    // all of them, of a column of categories; nil: it is another, or they are not known
 	Seen   []string    // texts of some rows, sorted, where Levels are not known
 	Range  *[2]float64 // the least and the largest number
+	// Prediction: it is the model's own prediction, of a model that is no file and that rows must bring.
+	Prediction bool
 	// Typical is the median, or the most frequent level; nil: not known.
 	Typical any // float64 or string
 }
 
 // Known is what is known of a column of Columns.
 func (e *Explainer) Known(column string) (k Known) {
+	if e.opened.Kind == wiring.Columns && slices.Contains(e.network.Columns(), column) {
+		return Known{Prediction: true}
+	}
 	if at := slices.IndexFunc(e.result.Features, func(f decompose.Feature) bool { return f.Name == column }); at >= 0 {
 		k = ofFeature(&e.result.Features[at])
 	} else if x := e.result.Examples; x != nil {
 		k = ofExamples(x, column)
 	}
-	if k.Levels == nil && e.labels != nil && len(e.labels.Columns[column]) > 0 {
-		k.Levels, k.Seen = slices.Clone(e.labels.Columns[column]), nil
+	if k.Levels != nil {
+		return k
+	}
+	if t := e.factor(column); t != nil {
+		k.of(t.Levels())
+	} else if e.labels != nil {
+		k.of(e.labels.Columns[column])
 	}
 	return k
+}
+
+// levelled is a term with levels, by column of its basis.
+type levelled interface{ Levels() []string }
+
+// factor is a term that is the factor of the column; nil: there is none.
+func (e *Explainer) factor(column string) levelled {
+	for _, p := range e.result.Predictors {
+		for i := range p.Terms {
+			t := &p.Terms[i]
+			if own, ok := t.Term().(levelled); ok && t.Kind == decompose.Factor && slices.Equal(t.Features, []string{column}) {
+				return own
+			}
+		}
+	}
+	return nil
+}
+
+// of makes the levels those of the column, of which the median is one if it held numbers.
+func (k *Known) of(levels []string) {
+	if len(levels) == 0 {
+		return
+	}
+	typical, _ := k.Typical.(string)
+	if v, ok := k.Typical.(float64); ok {
+		typical = data.LevelText(v)
+	}
+	*k = Known{Levels: slices.Clone(levels), Typical: levels[max(0, slices.Index(levels, typical))]}
 }
 
 func ofFeature(f *decompose.Feature) (k Known) {

@@ -3,12 +3,14 @@ package online
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -61,6 +63,7 @@ const (
 	opModelReady
 	opReport
 	opOpenAPI
+	opPage
 	opInfer
 	opRows
 	opExplain
@@ -69,7 +72,7 @@ const (
 
 // names of them, in metrics and logs.
 func (o op) String() string {
-	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "report", "openapi", "infer", "rows", "explain"}[o]
+	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "report", "openapi", "page", "infer", "rows", "explain"}[o]
 }
 
 // route finds what the path names: an operation, and the model that it is about. Who brings no token is not told.
@@ -80,6 +83,8 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 	}
 	method := "GET"
 	switch string(path) {
+	case "":
+		return s.pageModel(c)
 	case "/v2":
 		o = opServer
 	case "/v2/health/live":
@@ -124,29 +129,64 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 			return m, opUnknown, faultf(404, "a model has ready, report, infer, rows and explain, not %.80q", rest)
 		}
 	}
-	if own := string(c.Method()); own != method && (own != "HEAD" || method != "GET") {
-		c.Response.Header.Set("Allow", method)
-		return m, o, faultf(405, "this path takes %s", method)
+	return m, o, only(c, method)
+}
+
+// only refuses other methods.
+func only(c *fasthttp.RequestCtx, methods ...string) error {
+	for _, method := range methods {
+		if own := string(c.Method()); own == method || own == "HEAD" && method == "GET" {
+			return nil
+		}
 	}
-	return m, o, nil
+	c.Response.Header.Set("Allow", strings.Join(methods, ", "))
+	return faultf(405, "this path takes %s", strings.Join(methods, " and "))
 }
 
 // allowed checks the client's token. Whether the server lives and is ready is nobody's
-// secret.
+// secret. Browsers cannot bring a token to a page, but a password that they ask for: it is the same.
 func (s *Server) allowed(c *fasthttp.RequestCtx, path string) error {
 	if s.o.Token == nil || path == "/v2/health/live" || path == "/v2/health/ready" {
 		return nil
 	}
-	scheme, given, _ := bytes.Cut(c.Request.Header.Peek("Authorization"), []byte(" "))
-	if !bytes.EqualFold(scheme, []byte("Bearer")) || !sameSecret(bytes.TrimLeft(given, " "), s.o.Token()) {
+	if !sameSecret(given(c), s.o.Token()) {
 		c.Response.Header.Set("WWW-Authenticate", `Bearer realm="pho"`)
+		if path == "" || path == "/openapi.json" || strings.HasSuffix(path, "/report") {
+			c.Response.Header.Set("WWW-Authenticate", `Basic realm="pho: any name, and the token as password", charset="UTF-8"`)
+		}
 		return faultf(401, "the request does not bring the token that this server asks for: send the header field Authorization: Bearer TOKEN")
 	}
 	return nil
 }
 
-func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) error {
+// given is the token that a request brings, or the password; nil: none.
+func given(c *fasthttp.RequestCtx) []byte {
+	scheme, given, _ := bytes.Cut(c.Request.Header.Peek("Authorization"), []byte(" "))
+	given = bytes.TrimLeft(given, " ")
+	switch {
+	case bytes.EqualFold(scheme, []byte("Bearer")):
+		return given
+	case bytes.EqualFold(scheme, []byte("Basic")):
+		plain, err := base64.StdEncoding.AppendDecode(nil, given)
+		if err != nil {
+			return nil
+		}
+		_, password, _ := bytes.Cut(plain, []byte(":"))
+		return password
+	}
+	return nil
+}
+
+func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.o.Log.Error("internal error", "operation", o.String(), "panic", r)
+			err = panicked{r}
+		}
+	}()
 	switch o {
+	case opPage:
+		return s.page(c, m, begun)
 	case opLive, opReady, opModelReady:
 		return nil
 	case opServer:

@@ -31,6 +31,7 @@ func (s *Server) openAPI() any {
 			"rows": list(typed("object")), "unseen": list(typed("object"))}, "model_name", "model_version", "rows"),
 	}}
 	d.paths = object{
+		"/":                d.get("page", "A page for people: a row is entered, and the parts of its prediction are drawn", "text/html", typed("string")),
 		"/openapi.json":    d.get("openapi", "This description", "application/json", typed("object")),
 		"/metrics":         d.get("metrics", "Metrics for Prometheus", "text/plain", typed("string")),
 		"/v2":              d.get("server", "The server: name, version, extensions", "application/json", typed("object")),
@@ -217,6 +218,9 @@ func (g *generation) columnSchema(c serve.Column) object {
 	var told []string
 	if name := labels.Axis(c.Name); name != c.Name {
 		told = append(told, name)
+	}
+	if known.Prediction {
+		told = append(told, asPrediction)
 	}
 	if known.Range != nil {
 		told = append(told, fmt.Sprintf("from %v to %v in training", known.Range[0], known.Range[1]))

@@ -35,13 +35,7 @@ var desks = sync.Pool{New: func() any { return &desk{job: job{rows: serve.NewRow
 const mostKept = 1 << 20
 
 // split answers infer, rows and explain.
-func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.o.Log.Error("internal error", "model", m.name, "panic", r)
-			err = panicked{r}
-		}
-	}()
+func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) error {
 	length, err := headerLength(c)
 	if err != nil {
 		return err
@@ -52,34 +46,10 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 		return err
 	}
 	g := m.now.Load()
-	d.request.Reads = g.shape.reads
-	if err := d.request.Parse(d.body, length); err != nil {
-		return err
-	}
-	if err := d.asked.read(&d.request, o); err != nil {
+	if err := s.compute(d, m, g, o, length, begun); err != nil {
 		return err
 	}
 	j := &d.job
-	j.g, j.how, j.deadline, j.split, j.err = g, serve.How{SE: d.asked.se, NA: d.asked.na, Unseen: g.Unseen()}, begun.Add(s.o.Timeout), serve.Split{}, nil
-	if d.asked.unseen != nil {
-		j.how.Unseen = *d.asked.unseen
-	}
-	if err = g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
-		return suggesting(err, &d.request)
-	}
-	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
-	if o != opExplain {
-		if err := g.outputs(&d.request, &d.asked, j); err != nil {
-			return err
-		}
-	}
-	if err := s.reserve(d, bodyTimes*int64(len(d.body))+24*int64(j.rows.Len())*int64(len(g.shape.partsSE))); err != nil {
-		return err
-	}
-	if err := s.schedule.do(j); err != nil {
-		return suggesting(err, &d.request)
-	}
-	m.counts.rows.Add(int64(j.rows.Len()))
 	if o == opExplain {
 		return s.explained(c, d, g)
 	}
@@ -100,6 +70,39 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 		c.Response.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
 	}
 	d.body = c.Response.SwapBody(body) // nothing is copied
+	return nil
+}
+
+// compute splits the rows of the body at the desk, of which length bytes are JSON.
+func (s *Server) compute(d *desk, m *model, g *generation, o op, length int, begun time.Time) error {
+	d.request.Reads = g.shape.reads
+	if err := d.request.Parse(d.body, length); err != nil {
+		return err
+	}
+	if err := d.asked.read(&d.request, o); err != nil {
+		return err
+	}
+	j := &d.job
+	j.g, j.how, j.deadline, j.split, j.err = g, serve.How{SE: d.asked.se, NA: d.asked.na, Unseen: g.Unseen()}, begun.Add(s.o.Timeout), serve.Split{}, nil
+	if d.asked.unseen != nil {
+		j.how.Unseen = *d.asked.unseen
+	}
+	if err := g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
+		return suggesting(err, &d.request)
+	}
+	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
+	if o != opExplain {
+		if err := g.outputs(&d.request, &d.asked, j); err != nil {
+			return err
+		}
+	}
+	if err := s.reserve(d, bodyTimes*int64(len(d.body))+24*int64(j.rows.Len())*int64(len(g.shape.partsSE))); err != nil {
+		return err
+	}
+	if err := s.schedule.do(j); err != nil {
+		return suggesting(err, &d.request)
+	}
+	m.counts.rows.Add(int64(j.rows.Len()))
 	return nil
 }
 
