@@ -36,6 +36,7 @@ type Basis struct {
 // ChunkRows is the number of rows B = max(4096, nextpow2(p^2/64)) of a merge
 // chunk for p raw columns. Chunks start at multiples of B whatever the batches,
 // so that sums do not depend on batch size or worker count.
+// A merge costs p^2 operations, so many rows share one.
 func ChunkRows(p int) int {
 	b := 4096
 	for b < p*p/64 {
