@@ -12,8 +12,8 @@ import (
 )
 
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
-// without structure comes without a formula. The columns are those that the network reads,
-// less those that the formula names and those with a role.
+// without structure comes without a formula. They are the columns that the network reads, without
+// columns that the formula names or that have a role.
 func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
 	if len(q.Formulas) == 0 && blackBox(m) {
 		q.Formulas = []string{"~ ."}
