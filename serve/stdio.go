@@ -19,6 +19,7 @@ type Words struct {
 // does (its error). Rows that cannot be split are answered by an error, and the next request
 // is read. The frames are described in docs/serve.md. A read of in that is under way when
 // ctx ends stays so.
+// Requests are not pipelined: each side could then fill a pipe that the other does not read.
 func Stdio(ctx context.Context, e *Explainer, in io.Reader, out io.Writer, w Words) error {
 	if w.Message == nil {
 		w.Message = error.Error
