@@ -224,9 +224,15 @@ func (f *Field) shown(l *label.Labels, i int) shownField {
 		s.Kind, s.Seen = "text", f.Seen
 	case f.Range != nil:
 		lo, hi := l.Scale(f.Column).Range(f.Range[0], f.Range[1])
-		least, largest := trimmed(num(lo)), trimmed(num(hi))
+		bound := func(v float64) string { // 0 for what is nothing next to the range
+			if math.Abs(v) < (hi-lo)/2000 {
+				return "0"
+			}
+			return trimmed(num(v))
+		}
+		least, largest := bound(lo), bound(hi)
 		s.Hint = least + " to " + largest + " in training"
-		if v, err := strconv.ParseFloat(f.Value, 64); err == nil && (v < lo && trimmed(num(v)) != least || v > hi && trimmed(num(v)) != largest) {
+		if v, err := strconv.ParseFloat(f.Value, 64); err == nil && (v < lo && bound(v) != least || v > hi && bound(v) != largest) {
 			s.Outside, s.Hint = true, "outside "+least+" to "+largest+", as it was in training"
 		}
 	}

@@ -39,13 +39,14 @@ func TestFormFields(t *testing.T) {
 	r := &decompose.Result{Labels: labels, Predictors: []decompose.Predictor{{Name: "eta"}}}
 	f := &report.Form{Result: r, Action: "/?model=a", Fault: "wrong <b>", Fields: []report.Field{
 		{Name: "c:x", Column: "x", Range: &[2]float64{0, 5}, Value: "11"}, {Name: "c:x2", Column: "x2", Range: &[2]float64{0, 5}, Value: "5"},
+		{Name: "c:x3", Column: "x3", Range: &[2]float64{5e-5, 1.0004}, Value: "0"},
 		{Name: "c:g", Column: "g", Levels: []string{"n", "s"}, Value: report.LevelValue("n")}, {Name: "c:t", Column: "t", Text: true, Seen: []string{"a\"b"}},
 	}}
 	var b bytes.Buffer
 	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"depth (m)", `class="outside">outside 0 to 10, as it was in training`, `>0 to 5 in training`, `<option value="=n" selected dir="auto">North &amp; sea</option>`,
+	for _, want := range []string{"depth (m)", `class="outside">outside 0 to 10, as it was in training`, `>0 to 5 in training`, `>0 to 1 in training`, `<option value="=n" selected dir="auto">North &amp; sea</option>`,
 		`<option value="a&#34;b">`, "wrong &lt;b&gt;", `action="/?model=a"`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in %s", want, b.String())

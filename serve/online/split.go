@@ -88,7 +88,7 @@ func (s *Server) compute(d *desk, m *model, g *generation, o op, length int, beg
 		j.how.Unseen = *d.asked.unseen
 	}
 	if err := g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
-		return suggesting(err, &d.request)
+		return g.suggesting(err, &d.request)
 	}
 	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
 	if o != opExplain {
@@ -100,19 +100,22 @@ func (s *Server) compute(d *desk, m *model, g *generation, o op, length int, beg
 		return err
 	}
 	if err := s.schedule.do(j); err != nil {
-		return suggesting(err, &d.request)
+		return g.suggesting(err, &d.request)
 	}
 	m.counts.rows.Add(int64(j.rows.Len()))
 	return nil
 }
 
-// suggesting lets an error of a column that is missing suggest those of the request that nothing reads.
-func suggesting(err error, q *oip.Request) error {
+// suggesting lets an error of a column that is missing suggest those of the request that nothing reads: the others
+// are what they are called.
+func (g *generation) suggesting(err error, q *oip.Request) error {
 	var missing *data.MissingColumnError
 	if errors.As(err, &missing) {
-		missing.Columns = append(slices.Clone(missing.Columns), q.Passed...)
+		missing.Columns = slices.Clone(q.Passed)
 		for i := range q.Inputs {
-			missing.Columns = append(missing.Columns, q.Inputs[i].Name)
+			if name := q.Inputs[i].Name; g.shape.inputs[name] == nil {
+				missing.Columns = append(missing.Columns, name)
+			}
 		}
 	}
 	return err
