@@ -10,7 +10,7 @@ func (l *levels) expression() Indicators { return Indicators{l.column, l.names} 
 
 func (t *FactorTerm) express() (Expression, error) { return t.levels.expression(), nil }
 
-// express: the columns are the indicators; that of none of them is what is left of 1.
+// express: the columns are the indicators; that of no level is 1 less all others.
 func (t *OneHotTerm) express() (Expression, error) {
 	if !t.none {
 		return numbersOf(t.columns), nil

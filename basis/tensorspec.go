@@ -38,10 +38,9 @@ type TensorOptions struct {
 	// Interaction centres the margins first, so that their main effects are not
 	// among the product's functions: mgcv's ti in place of te.
 	Interaction bool
-	// Raw keeps the margins' coefficients as they are; by default those of one column
-	// whose coefficients are not function values already are turned into values at
-	// equispaced points, so that the penalties do not depend on the basis (np = TRUE
-	// in mgcv; Wood 2006).
+	// Raw keeps the margins' coefficients as they are; by default a margin of one column has
+	// function values at equispaced points as coefficients, if it does not have function values
+	// already, so that the penalties do not depend on the basis (np = TRUE in mgcv; Wood 2006).
 	Raw bool
 }
 

@@ -163,8 +163,8 @@ const formula = `~ s(x0, bs="cr", k=7) + x1 + g + te(x0, x1, k=4)`
 
 var three = []string{"a", "b", "c"}
 
-// Changes of the mean add up over rows and the rest, those of the variance over terms and
-// remainder, and what the rows change is what A's terms, applied to B's rows, say.
+// Changes of the mean add up over rows and the rest, changes of the variance over terms and
+// remainder, and the part of the rows is that of A's terms applied to B's rows.
 func TestDriftAddsUp(t *testing.T) {
 	f := func(x0, x1, g float64) float64 { return math.Sin(2*x0) + x0*x1/2 + g }
 	before, after := drawn{n: 700, seed: 1, names: three}.table(t), drawn{n: 500, seed: 2, lo: 0.6, names: three}.table(t)

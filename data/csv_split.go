@@ -20,8 +20,8 @@ type block struct {
 	done chan struct{} // closed when it is parsed; nil if nobody waits for that
 }
 
-// behind is how many bytes there are behind a block's text: a line end if the text has none,
-// and what those who read several bytes at a time want to see.
+// behind is how many bytes there are behind a block's text: a line end if the text has none, and
+// padding for readers of several bytes at a time.
 const behind = decimal.Padding + 8
 
 // splitter cuts a text into blocks at ends of records. It follows quotes as RFC 4180 has them, in

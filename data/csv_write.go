@@ -18,7 +18,7 @@ import (
 // written. So many workers (below 1: one) form lines, of a batch each, and end before WriteCSV
 // does; what is written does not depend on their number.
 //
-// Errors: those of seq, a column that a batch does not hold, those of w.
+// Errors: of seq, of w, and a column that a batch does not hold.
 func WriteCSV(w io.Writer, seq iter.Seq2[*Batch, error], columns []string, workers int) error {
 	if len(columns) == 0 {
 		return errors.New("data: writing CSV: there are no columns")

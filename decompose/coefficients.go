@@ -123,7 +123,8 @@ type functional struct {
 	constant, constantBefore float64 // added to it, after the projection and before; nothing varies them
 }
 
-// coefficients name those of d, without their values, and say what they are.
+// coefficients are the names of d's coefficients, without their values, and the functional that
+// each is.
 func (d *Predictor) coefficients() (names []Coefficient, of []functional) {
 	names, of = []Coefficient{{}}, []functional{d.interceptAtReference()}
 	for j := range d.Terms {

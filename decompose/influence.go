@@ -344,7 +344,7 @@ func (c *splitCovariance) byMeans(mean []float64) {
 	mat.NewVecDense(len(c.intercept), c.intercept).MulVec(c.with.T(), mat.NewVecDense(len(mean), mean))
 }
 
-// placed adds what terms are by a split, in the columns whose places among l's rows are given.
+// placed adds to l the terms after a split; place gives the row of l for each column.
 func (d *Predictor) placed(l *mat.Dense, h *projection.Hierarchy, split *projection.Split, terms []int, place map[int]int) {
 	for _, j := range terms {
 		lo := d.first(j)

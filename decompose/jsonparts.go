@@ -36,8 +36,8 @@ func partsOf(text []byte) (parts [][]byte) {
 	return parts
 }
 
-// validJSON is json.Valid, but quick with long strings: of those that need no more than a look for control characters
-// it leaves out what is in them.
+// validJSON is json.Valid, but quick with long strings: it leaves out the insides of strings without escapes, which
+// are looked through for control characters alone.
 func validJSON(text []byte) bool {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		return json.Valid(text)

@@ -92,9 +92,9 @@ func agree(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// TestMembersAreEach: what is said of a network among others is what a decomposition of it
-// alone says at the same smoothing parameters, by every route, with aliased terms, weights,
-// two predictors and a refit of the total; the mean's is the mean.
+// TestMembersAreEach: a network among others has the results of a decomposition of it alone at the
+// same smoothing parameters, by every route, with aliased terms, weights, two predictors and a
+// refit of the total; the mean's is the mean.
 func TestMembersAreEach(t *testing.T) {
 	tab := table(t, 700, 3)
 	for _, c := range []struct {

@@ -12,10 +12,10 @@ import (
 )
 
 // MeansOver are, for each term of predictor k of r, the weighted mean of its function over
-// the rows of other less that over r's own: what r's function of those columns changes by
-// when the rows are other ones. It needs no row: means of columns are among the moments.
-// NaN where other did not accumulate the same columns, to the last bit of knots and
-// levels. Learned columns are the same only in the same network, which the caller knows.
+// the rows of other less that over r's own: the change of the function's mean that the other rows
+// make. It needs no row: means of columns are among the moments. NaN where other did not accumulate
+// the same columns, to the last bit of knots and levels. Learned columns are the same only in the
+// same network, which the caller knows.
 //
 // An error: one of the results was read without moments.
 func (r *Result) MeansOver(k int, other *Result, sameNetwork bool) ([]float64, error) {

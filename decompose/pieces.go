@@ -11,7 +11,7 @@ import (
 	"github.com/pho-go/pho/decompose/internal/projection"
 )
 
-// piece is a term's columns in the sum of some terms: what has what coefficients.
+// piece is a term's columns in the sum of some terms, with their coefficients.
 type piece struct {
 	term                 int
 	before, moved        []float64 // the network's own, and what PHO added to them

@@ -13,12 +13,10 @@ type survival interface {
 	censor() Family
 }
 
-// Censored is what rows of f say whose response is right censored: nil if the responses
-// of f are no times. Information, where f is Differentiable, is -d2 LogLik/d eta^2 as
-// observed, or 0 where that is negative: how long a censored row would have lasted
-// nobody knows.
-// So no method has a further argument, families without times know nothing of events, and whoever
-// goes through rows takes one of the two families.
+// Censored is the family of rows of f with a right censored response; nil if the responses of f are
+// no times. Information, where f is Differentiable, is -d2 LogLik/d eta^2 as observed, or 0 where
+// that is negative: how long a censored row would have lasted nobody knows. Families without times
+// know nothing of events.
 func Censored(f Family) Family {
 	switch f := f.(type) {
 	case Held:

@@ -7,7 +7,7 @@ type block struct{ lo, hi, from, to int }
 // (c,d) are those of (a,c) with (b,d) and of (a,d) with (b,c), in another order.
 type echo struct{ p, q, fromP, fromQ int }
 
-// parts are those of the upper triangle, beside that of the functions of single columns alone.
+// parts are the blocks of the upper triangle beside the block of the functions of single columns.
 type parts struct {
 	summed  []block // over rows,
 	derived []*derived

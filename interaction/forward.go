@@ -73,10 +73,10 @@ func newSelection(f *functions, p *products, workers int) *selection {
 	return s
 }
 
-// without takes from candidates what others explain, whose products are factored as f: each by the function returned, of
-// which several calls may run at once. beside are the others' products with the candidates' columns, c and d their
-// sandwich with those and among themselves, own their scores. K becomes K - A'GA, B becomes
-// B - A'C - C'A + A'DA = B + A'H + H'A with H = DA/2 - C.
+// without takes from candidates the part that others explain; the products of the others are factored as f: each by the
+// function returned, of which several calls may run at once. beside are the others' products with the candidates'
+// columns, c and d their sandwich with those and among themselves, own their scores. K becomes K - A'GA, B becomes B -
+// A'C - C'A + A'DA = B + A'H + H'A with H = DA/2 - C.
 func (s *selection) without(f *semidefinite, beside, c, d *mat.Dense, own []float64) func(candidate int) {
 	a := f.solved(beside)
 	beside.Scale(-1, beside)

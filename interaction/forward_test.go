@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestChoose compares what each pair adds to those chosen before with products that know these from
-// the beginning, and what workers in other numbers choose.
+// TestChoose compares the gain of each pair with that from products that have the pairs before it
+// from the beginning, and the choices of other numbers of workers.
 func TestChoose(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	const rows = 900

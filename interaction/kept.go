@@ -7,8 +7,8 @@ import (
 	"github.com/pho-go/pho/internal/base/kernel"
 )
 
-// kept is a sample of the rows: those whose numbers have small hashes, in order. So much is
-// copied of them that pairs are told apart without another pass over all.
+// kept is a sample of the rows, by small hashes of their numbers, in order. So much is copied of
+// them that pairs are told apart without another pass over all.
 type kept struct {
 	values
 	w []float64   // nil: all are 1

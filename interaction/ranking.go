@@ -104,8 +104,8 @@ func codedIn(r *decompose.Result) map[string]bool {
 	return coded
 }
 
-// columnsFor are the columns that vary, and which were left out: of very many those whose
-// terms vary least.
+// columnsFor are the columns that vary, and the columns that were left out: of very many, the ones
+// with the terms that vary least.
 func columnsFor(all []*scale, r *decompose.Result) (kept []*scale, left string) {
 	for _, c := range all {
 		if !c.constant() {

@@ -36,8 +36,8 @@ type scale struct {
 	number map[float64]uint8 // as bin, of coded columns
 }
 
-// scales are those of the sample's columns, in their order; coded names those whose numbers
-// are levels.
+// scales are of the sample's columns, in their order; coded names the columns of numbers that are
+// levels.
 func (s *Sample) scales(coded map[string]bool) []*scale {
 	all := make([]*scale, len(s.columns))
 	for j, name := range s.columns {

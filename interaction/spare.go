@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// spare is the memory of tables that were added to others, to be used for other chunks:
-// those of many pairs are megabytes; and that of what rows add to them. A nil spare takes none.
+// spare is memory to be used for other chunks: of tables that were added to others, megabytes for
+// many pairs, and of the numbers that rows add to them. A nil spare takes none.
 type spare struct {
 	lock   sync.Mutex
 	tables []*tables

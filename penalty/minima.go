@@ -76,8 +76,8 @@ func (s *search) tryBound(p *point) *point {
 	return nil
 }
 
-// betterAlone are those of some parameters of which infinity is better than p by so much, or as good if that is
-// 0, without the others.
+// betterAlone are the candidates that are each, alone, better at infinity than at p by so much, or as good if
+// by is 0.
 func (s *search) betterAlone(p *point, candidates []int, by float64) []int {
 	var good []int
 	for _, j := range candidates {

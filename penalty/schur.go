@@ -362,8 +362,8 @@ func (e *schur) rootTimesAlpha(c *criterion) {
 	}
 }
 
-// fewDigits is criterion.fewDigits: digits are lost by what is taken from C, or next to
-// the diagonal of what that leaves.
+// fewDigits is criterion.fewDigits: digits are lost by the subtraction from C, or next to the
+// diagonal of its result.
 func (e *schur) fewDigits() bool {
 	if e.left.fewDigits() {
 		return true

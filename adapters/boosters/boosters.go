@@ -98,7 +98,7 @@ func read(r io.Reader, o *onnx.LoadOptions) (*model, string, error) {
 	return nil, "", errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
 }
 
-// whole is what r holds, up to limit bytes and one more; that of a file, whose size is known, takes no more memory than it has.
+// whole reads r, up to limit bytes and one more. A file, whose size is known, takes no more memory than its bytes.
 func whole(r io.Reader, limit int64) ([]byte, error) {
 	var file bytes.Buffer
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {

@@ -75,8 +75,8 @@ func catboostOutputs(c *catboost.Model, of link) []string {
 	return targetNames(c.Dimension)
 }
 
-// catboostColumns makes the columns, in the order in which the model is fed, and returns which one each split asks: those
-// of numbers, then those of categories. Where the file has no names, columns of numbers alone go by their order.
+// catboostColumns makes the columns, in the order in which the model is fed, and returns the column that each split asks:
+// splits of numbers first, then of categories. Where the file has no names, columns of numbers alone go by their order.
 func (m *model) catboostColumns(c *catboost.Model) []int32 {
 	m.columns = make([]column, len(c.Floats)+len(c.Categorical))
 	m.named = len(c.Categorical) > 0

@@ -62,8 +62,7 @@ func (t *trainer[T]) compare(e Epoch) {
 	}
 }
 
-// decidingLoss is the loss of the rows that decide: those of validation or, without any,
-// those of training.
+// decidingLoss is the loss of the rows that decide: of validation or, without any, of training.
 func (t *trainer[T]) decidingLoss() (float64, error) {
 	if err := t.rebase(); err != nil {
 		return 0, err

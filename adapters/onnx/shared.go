@@ -97,7 +97,7 @@ func (s *Shared) RunTexts(dst, inputs [][]float64, texts [][]string, rows int) e
 	return s.run(dst, inputs, texts, rows, e.RunTexts)
 }
 
-// run cuts rows into blocks. What cannot be cut is left to one call, which says what is wrong.
+// run cuts rows into blocks. Arguments that cannot be cut are left to one call, which says why.
 func (s *Shared) run(dst, inputs [][]float64, texts [][]string, rows int, call func(dst, inputs [][]float64, texts [][]string, rows int) error) error {
 	if rows < 1 || !cuttable(dst, rows) || !cuttable(inputs, rows) || !cuttable(texts, rows) {
 		return call(dst, inputs, texts, rows)

@@ -156,8 +156,8 @@ func (t task) ours(path, out string, workers int) (float64, error) {
 	return time.Since(started).Seconds(), err
 }
 
-// difference is the largest between what both have written, or between what is read and what
-// a peer makes of the same file.
+// difference is the largest between both files written, or between our numbers and a peer's of the
+// same file.
 func (t task) difference(p *dialog.Program, path, ours, theirs, dir string) (float64, error) {
 	if t.what == "copy" {
 		return betweenFiles(ours, theirs)

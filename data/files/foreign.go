@@ -105,8 +105,8 @@ func foreignError(path string, head []byte) error {
 	return nil
 }
 
-// lakeError is the error for a folder that a table format keeps, or a file in one: what lies in
-// it are rows of all versions, those that were deleted too.
+// lakeError is the error for a folder that a table format keeps, or a file in one: its files hold
+// rows of all versions, deleted ones too.
 func lakeError(path string) error {
 	if data.IsURL(path) || path == "-" {
 		return nil

@@ -105,7 +105,7 @@ func placeIn(dir, recorded string) string {
 	return filepath.Join(dir, path)
 }
 
-// filesOf puts the plan's files into d: those recorded, or those that models and data name in
+// filesOf puts the plan's files into d: the recorded ones, or the ones that models and data name in
 // their place.
 func (d *decomposeFlags) filesOf(p *plan.Plan, models, data []string) {
 	for _, m := range p.Models {

@@ -51,8 +51,8 @@ func Write(w io.Writer, file File, m *onnx.Model, r *decompose.Result, o *Option
 	return err
 }
 
-// Check refuses what Write could not write of the network m, whose file that is, and of the
-// terms of with: m itself, or m with the terms of formulas. It reads no rows.
+// Check refuses a network m, loaded from file, or terms of with, that Write could not write; with
+// is m itself, or m with the terms of formulas. It reads no rows.
 func Check(file File, m *onnx.Model, with decompose.Model, o *Options) error {
 	_, err := build(file, m, planned(with), o)
 	return err

@@ -34,13 +34,13 @@ type SurrogatePredictor struct {
 	Variance decompose.Variance `json:"variance"`
 }
 
-// Surrogate writes to w the structured part of r as an ONNX file of its own: what is read off a model that has no such file, or whose
-// remainder nobody wants. Its inputs are the data columns that terms read, each N x 1 and float64, or string if a level is no number.
-// Its outputs are N x 1 and float64: TERM for every term, intercept, and eta, which is their sum and all of the model's eta but
-// its unstructured part; PREDICTOR/TERM and so on if there are several predictors. Where the model's response is a function of
-// eta that ONNX has (sigmoid, exp, softplus, cloglog; the softmax of all predictors, if together says that they are its classes), the
-// output response is that of the surrogate's eta.
-// Terms are computed as Write computes them. MetadataSurrogate says how large the unstructured part is.
+// Surrogate writes to w the structured part of r as an ONNX file of its own: for a model without such a file, or if its remainder
+// is not wanted. Its inputs are the data columns that terms read, each N x 1 and float64, or string if a level is no number. Its
+// outputs are N x 1 and float64: TERM for every term, intercept, and eta, which is their sum and all of the model's eta but its
+// unstructured part; PREDICTOR/TERM and so on if there are several predictors. Where the model's response is a function of eta
+// that ONNX has (sigmoid, exp, softplus, cloglog; the softmax of all predictors, if together says that they are its classes), the
+// output response is that of the surrogate's eta. Terms are computed as Write computes them. MetadataSurrogate says how large the
+// unstructured part is.
 //
 // All that cannot be written is told at once: a term that only the model computes, one without an expression.
 func Surrogate(w io.Writer, r *decompose.Result, together bool) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
-// What the coordinator keeps beside the totals so that workers need not make it again, in which
-// those with other kernels would come to other last digits: what fits came to, and terms.
+// The coordinator keeps results of fits and terms beside the totals, so that workers need not make
+// them again: with other kernels they would come to other last digits.
 
 // keepSolved keeps what the i-th pass, a fit, came to; nil: it lost too many digits.
 func (p *Plan) keepSolved(i int, r *decompose.Result) error {

@@ -86,8 +86,8 @@ func allPlain(m *onnx.Model) bool {
 	return len(all) > 1 && !slices.ContainsFunc(all, func(p onnx.PredictorInfo) bool { return p.Head != "" || p.Tensor != all[0].Tensor })
 }
 
-// labelsOf are the names of classes: what the file was trained on, or its classifiers say,
-// or else those of the predictors.
+// labelsOf are the names of classes: the names that the file was trained on, or that its
+// classifiers have, or else the names of the predictors.
 func labelsOf(m *onnx.Model, predictors, own []string) ([]string, error) {
 	texts, err := m.Graph().Labels()
 	if err != nil {

@@ -36,9 +36,8 @@ func (d *Ready) Ranking() []decompose.Visitor {
 }
 
 // sampleOf samples the columns that the network reads or the formulas name and that are
-// neither tensors nor have a role; if nobody asks what is left those of the formulas where smooths were chosen, which
-// may grow, else nil. Of a model that is known by its
-// predictions, these are no columns to explain it by.
+// neither tensors nor have a role; if nobody asks for the remainder, only the columns of chosen smooths, which may
+// grow, else nil. Of a model that is known by its predictions, these are no columns to explain it by.
 func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interaction.Sample {
 	asked := q.Interactions != NoInteractions
 	if !asked && !slices.ContainsFunc(q.chosen, func(columns []string) bool { return len(columns) > 0 }) {

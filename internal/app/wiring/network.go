@@ -209,8 +209,8 @@ const (
 	ByOption   = "option"   // somebody named them
 )
 
-// boundBy says it for each input whose columns have other names than its numbers;
-// named are those whose columns somebody named.
+// boundBy says it for each input whose columns have other names than its numbers; named are the
+// inputs with columns that somebody named.
 func boundBy(g *onnx.Graph, bind onnx.Binding, named map[string][]string) map[string]string {
 	how := map[string]string{}
 	for i, own := range onnx.Unbound(g) {

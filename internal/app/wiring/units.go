@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// unitsOf is what those of the columns count that hold dates or times; nil: none does.
+// unitsOf is the unit that each column of dates or times counts in; nil: there is none.
 func unitsOf(schema data.Schema, columns []string) map[string]string {
 	var units map[string]string
 	for _, c := range schema {

@@ -4,8 +4,8 @@ import "math"
 
 // Functions of one number. In assembly they are off by at most 1 unit in the last place in
 // float32, 2 in float64, over all of their range: small results are as accurate as large
-// ones, subnormal ones too. What they give for 0, -0, infinities and NaN is what their
-// formulas give; without assembly they are those formulas in float64.
+// ones, subnormal ones too. For 0, -0, infinities and NaN they give the values of their formulas;
+// without assembly they are these formulas in float64.
 
 // Exp sets dst = exp(src). dst may be src.
 func Exp[T Float](dst, src []T) { exp(best(), dst, src) }

@@ -99,7 +99,7 @@ func tileShapes() *[64]byte {
 }
 
 // PackSplit is Pack for matrix units; nil where there are none (MatrixUnits), and for weights that
-// they do not suit: those for which vectors are as fast, or magnitudes beyond what parts can hold.
+// they do not suit: if vectors are as fast, or magnitudes are beyond the range of parts.
 func PackSplit(k, n int, w []float32, trans bool) *SplitWeights {
 	if !paysToSplit(k, n) || !MatrixUnits() {
 		return nil

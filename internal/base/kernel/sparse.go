@@ -46,9 +46,8 @@ const (
 	manyMasks = 4096
 )
 
-// SkipZeros prepares w for matrices many of whose numbers are 0, as those behind a Relu are: their
-// products are left out where that is faster, which needs weights that are finite. The results have
-// the same bits.
+// SkipZeros prepares w for matrices with many zeros, as behind a Relu: products with zeros are left
+// out where that is faster, which needs weights that are finite. The results have the same bits.
 func (w *Weights[T]) SkipZeros() *Weights[T] {
 	finite := true
 	for _, x := range w.data {

@@ -72,8 +72,8 @@ func (c *Cholesky) invertFactor(team team) {
 	})
 }
 
-// invertColumns makes columns lo:hi of X: with U_1 and X_1 blocks on the diagonal, U_12 what is beside
-// U_1 and U_2 what is below that,
+// invertColumns makes columns lo:hi of X: with U_1 and X_1 blocks on the diagonal, U_12 beside U_1 and
+// U_2 the block below U_12 on the diagonal,
 //
 //	X_1 = U_1^-T,   X_2 = -U_2^-T U_12'X_1.
 //

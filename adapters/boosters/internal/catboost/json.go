@@ -207,7 +207,8 @@ func (r *jsonReader) columns(j *jsonModel) error {
 	return nil
 }
 
-// base is what those elements and that type count: cells of columns come first, then splits of numbers, then of categories.
+// base is the statistics that these elements and this type count: cells of columns come first, then splits of numbers, then
+// of categories.
 func (r *jsonReader) base(elements []jsonElement, ctrType string) (own counts, err error) {
 	if own.kind, err = kindOf(ctrType); err != nil {
 		return own, err

@@ -138,7 +138,7 @@ func ofBlocks(all map[string][]float64, blocks []decompose.Block) map[string][]f
 }
 
 // StartIntercept is the intercept of the additive model in the coordinates of training:
-// that of the fit is for raw columns, whose means the standardised ones do not carry.
+// the fit's intercept is for raw columns, and the standardised ones lack their means.
 func (s *Part) StartIntercept() float64 {
 	_, shift := s.Raw(s.Coef)
 	return s.Result.Predictors[0].InterceptMoved - shift

@@ -118,8 +118,7 @@ func (s neon) repeatField(offset, i int) {
 	s.repeat("R1", i)
 }
 
-// floor makes lanes of x that are below those of least those of least; NaN and -0 stay. It
-// uses register mask.
+// floor sets lanes of x that are below least's to least's; NaN and -0 stay. It uses register mask.
 func (s neon) floor(x, least, mask int) {
 	s.three("fcmgt", mask, least, x)
 	s.put(x, least, mask)
