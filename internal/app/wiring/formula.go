@@ -115,6 +115,12 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 	if sample = q.sampleOf(m, specs); sample != nil {
 		specs = append(specs, sample)
 	}
+	pairs := learnedPairs(m)
+	var wide *interaction.Sample
+	if len(pairs) > 0 && len(formulas) > 0 {
+		wide = q.wideSample(m, pairs)
+		specs = append(specs, wide)
+	}
 	if !q.Drops && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
@@ -141,6 +147,9 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 		}
 	}
 	joined, err := q.joined(networks, extra)
+	if err == nil && wide != nil {
+		joined, err = withMeans(ctx, joined, wide, pairs)
+	}
 	return joined, sample, notes, err
 }
 
