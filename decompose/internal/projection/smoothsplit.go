@@ -67,8 +67,8 @@ func (c *Constrained) smoothed(h *Hierarchy, n Nesting) error {
 			bases[b] = basis
 		}
 		x, z := bases[m[0]], bases[m[1]]
-		if x == nil || z == nil {
-			continue
+		if x == nil || z == nil || n.Means[j] == nil && (!c.penalised(m[0]) || !c.penalised(m[1])) {
+			continue // means of a product need not be functions of margins that are no smooths
 		}
 		cross := h.gram.Slice(h.start[m[0]], h.start[m[0]+1], h.start[m[1]], h.start[m[1]+1])
 		var half, r mat.Dense
@@ -82,6 +82,8 @@ func (c *Constrained) smoothed(h *Hierarchy, n Nesting) error {
 	}
 	return nil
 }
+
+func (c *Constrained) penalised(j int) bool { return len(c.blocks[j].Penalty.S) > 0 }
 
 // sumsToOne tells whether the columns of block j do, in every row.
 func (h *Hierarchy) sumsToOne(j int) bool {
