@@ -56,7 +56,9 @@ func (d *Predictor) coveredByMargin(i, j int) bool {
 	if g.margins == nil || g.isMargin(i, j) {
 		return false
 	}
-	return slices.ContainsFunc(g.margins[j], func(m int) bool { return sameSet(d.Terms[m].Features, d.Terms[i].Features) && g.group[i] >= 0 && g.group[i] == g.group[m] })
+	return slices.ContainsFunc(g.margins[j], func(m int) bool {
+		return sameSet(d.Terms[m].Features, d.Terms[i].Features) && g.group[i] >= 0 && g.group[i] == g.group[m]
+	})
 }
 
 // holdsMargins tells whether a term of several features can be a function of some of them.

@@ -11,43 +11,44 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// Independent are rows in which some columns are independent of each other: each has nodes, which stand for its values, and any two
-// of the columns take each two nodes once.
+// Independent are rows in which some columns are independent of each other: each has nodes, which stand for its values, and any
+// Strength of the columns take each combination of nodes once.
 type Independent struct {
-	Rows  *data.Batch
-	Node  map[string][]int     // of a column, by row
-	Share map[string][]float64 // of the rows of the data that a node stands for, by column
+	Strength int
+	Rows     *data.Batch
+	Node     map[string][]int     // of a column, by row
+	Share    map[string][]float64 // of the rows of the data that a node stands for, by column
 }
 
-// WithMeans is m with the Means of its learned terms of two features whose margins are terms of one of them each, as
+// WithMeans is m with the Means of its learned terms of Strength features whose margins are a term of each of them, as
 // independent rows have them. Where these rows cannot tell them a term is as it was, and so is m where the network refuses the rows.
 //
 // Errors: a term's own, ctx.
 func WithMeans(ctx context.Context, m Model, rows *Independent) (Model, error) {
 	names := m.Predictors()
-	pairs := map[*Tap][]Term{} // and their margins
+	joint := map[*Tap][]Term{} // and their margins
 	blocks := make([][]Block, len(names))
 	for k := range names {
 		blocks[k] = slices.Clone(m.Blocks(k))
 		terms := planned{blocks: blocks[k]}.terms()
 		n := nesting(terms)
 		for j, t := range terms {
-			if tap, ok := t.(*Tap); ok && n.Pair(j) {
+			if tap, ok := t.(*Tap); ok && n.Size[j] == rows.Strength && n.Separate(j) {
 				for _, margin := range n.Margins[j] {
-					pairs[tap] = append(pairs[tap], terms[margin])
+					joint[tap] = append(joint[tap], terms[margin])
 				}
 			}
 		}
 	}
-	if len(pairs) == 0 {
+	if len(joint) == 0 {
 		return m, nil
 	}
-	values, err := rows.evaluate(ctx, m, pairs)
+	values, err := rows.evaluate(ctx, m, joint)
 	if err != nil || values == nil {
 		return m, err
 	}
 	with := map[*Tap]*Tap{}
-	for tap, margins := range pairs {
+	for tap, margins := range joint {
 		own := *tap
 		own.Means = map[string]*mat.Dense{}
 		for _, t := range margins {
@@ -68,11 +69,11 @@ func WithMeans(ctx context.Context, m Model, rows *Independent) (Model, error) {
 }
 
 // evaluate are the columns of the terms in all rows; nil if the network refuses them.
-func (r *Independent) evaluate(ctx context.Context, m Model, pairs map[*Tap][]Term) (map[Term]*mat.Dense, error) {
+func (r *Independent) evaluate(ctx context.Context, m Model, joint map[*Tap][]Term) (map[Term]*mat.Dense, error) {
 	n, width := r.Rows.Rows(), m.Taps()
 	out := newOutputs(evalRows, len(m.Predictors()), sortedKeys(width), width)
 	values := map[Term]*mat.Dense{}
-	for tap, margins := range pairs {
+	for tap, margins := range joint {
 		for _, t := range append([]Term{tap}, margins...) {
 			values[t] = mat.NewDense(n, t.Dim(), nil)
 		}
@@ -97,23 +98,26 @@ func (r *Independent) evaluate(ctx context.Context, m Model, pairs map[*Tap][]Te
 	return values, nil
 }
 
-// means are the coefficients (columns of margin x columns of pair) of the functions of the margin's feature that are nearest
-// to the means of the pair's columns over the other one, but for constants; nil: the rows do not tell.
-func (r *Independent) means(pair, margin *mat.Dense, features, of []string) *mat.Dense {
-	other := features[0]
-	if other == of[0] {
-		other = features[1]
-	}
+// means are the coefficients (columns of margin x columns of a joint term) of the functions of the margin's feature that are nearest
+// to the means of the joint term's columns over its other features, but for constants; nil: the rows do not tell.
+func (r *Independent) means(joint, margin *mat.Dense, features, of []string) *mat.Dense {
 	at, share := r.Node[of[0]], r.Share[of[0]]
-	if at == nil || r.Node[other] == nil {
-		return nil
+	for _, f := range features {
+		if r.Node[f] == nil {
+			return nil
+		}
 	}
-	_, width := pair.Dims()
+	_, width := joint.Dims()
 	_, columns := margin.Dims()
 	y, x := mat.NewDense(len(share), width, nil), mat.NewDense(len(share), columns, nil)
 	for i, node := range at {
-		weight := r.Share[other][r.Node[other][i]]
-		for c, v := range pair.RawRowView(i) {
+		weight := 1.0
+		for _, f := range features {
+			if f != of[0] {
+				weight *= r.Share[f][r.Node[f][i]]
+			}
+		}
+		for c, v := range joint.RawRowView(i) {
 			y.Set(node, c, y.At(node, c)+weight*v)
 		}
 		x.SetRow(node, margin.RawRowView(i))
@@ -129,7 +133,7 @@ func (r *Independent) means(pair, margin *mat.Dense, features, of []string) *mat
 	if !svd.Factorize(x, mat.SVDThin) {
 		return nil
 	}
-	const tolerance = 1e-9 // of rounding
+	const tolerance = 1e-6 // units that are nearly equal tell nothing by their difference
 	rank := svd.Rank(tolerance)
 	if rank == 0 {
 		return nil

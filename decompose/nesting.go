@@ -41,13 +41,13 @@ func nesting(terms []Term) projection.Nesting {
 				n.Margins[j] = append(n.Margins[j], m)
 			}
 		}
-		if tap, ok := terms[j].(*Tap); ok && n.Pair(j) {
+		if tap, ok := terms[j].(*Tap); ok && n.Separate(j) {
 			for _, m := range n.Margins[j] {
 				if mean := tap.Means[terms[m].Name()]; mean != nil {
 					n.Means[j] = append(n.Means[j], mean)
 				}
 			}
-			if len(n.Means[j]) < 2 {
+			if len(n.Means[j]) < len(n.Margins[j]) {
 				n.Means[j] = nil
 			}
 		}

@@ -69,9 +69,9 @@ type Tap struct {
 	Tensor   string   // name in Model.Taps
 	Features []string // the data columns it depends on
 	Width    int
-	// Means are, of two features, its means over the rows of one of them, if they were independent of each other: by the name of
-	// a term of the other feature, the coefficients (columns of that term x Width) of its functions nearest to the means of each of
-	// t's columns, but for constants (WithMeans). nil: they are not known.
+	// Means are those over all features but one, if features were independent of each other: by the name of a term of that one,
+	// the coefficients (columns of that term x Width) of its functions nearest to the means of each of t's columns, but for
+	// constants (WithMeans). nil: they are not known.
 	Means map[string]*mat.Dense
 }
 

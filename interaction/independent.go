@@ -13,54 +13,59 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Nodes of a column: at least fewestNodes, so that the mean of a function over them is near that over the rows, and at most
-// mostNodes, as there are rows for each two.
-const (
-	fewestNodes = 101
-	mostNodes   = 251
-)
+// sides are how many nodes columns have, from and to, by how many columns of rows are independent. The more there are the nearer is the
+// mean of a function over them to that over the rows.
+var sides = map[int][2]int{2: {101, 251}, 3: {31, 43}}
 
-// Independent are G x G rows with the sample's values, in which the columns do not depend on each other: G nodes stand for the
-// values of a column, all of them if they are that many, else quantiles from the least to the largest, and any two of the columns
-// named in vary take each two nodes once (an orthogonal array of strength two; Bose 1938). Of a column with more levels,
-// and of more columns than G, there are no nodes. The sample's other columns have the values of one row, tensors zeros of the
+// Independent are G^strength rows with the sample's values, in which the columns do not depend on each other: G nodes stand for the
+// values of a column, all of them if they are that many, else quantiles from the least to the largest, and any two (strength 2), or
+// three, of the columns named in vary take each combination of nodes once (an orthogonal array; Bush 1952). Of a column with more
+// levels, and of more columns than G, there are no nodes. The sample's other columns have the values of one row, tensors zeros of the
 // given widths.
 //
-// nil: the sample is empty. Errors: a column to vary is none of the sample.
-func (s *Sample) Independent(vary []string, tensors map[string]int) (*decompose.Independent, error) {
-	if len(s.kept) == 0 {
+// nil: the sample is empty, or there is no such array. Errors: a column to vary is none of the sample.
+func (s *Sample) Independent(vary []string, strength int, tensors map[string]int) (*decompose.Independent, error) {
+	limits, ok := sides[strength]
+	if len(s.kept) == 0 || !ok {
 		return nil, nil
 	}
+	fewest, most := limits[0], limits[1]
 	values := map[string]*spread{}
-	side := max(fewestNodes, len(vary))
+	side := max(fewest, len(vary))
 	for _, name := range vary {
 		j := slices.Index(s.columns, name)
 		if j < 0 {
 			return nil, fmt.Errorf("interaction: the sample has no column %q", name)
 		}
 		v := s.spread(j)
-		if values[name] = v; v.levels && len(v.values) <= mostNodes {
+		if values[name] = v; v.levels && len(v.values) <= most {
 			side = max(side, len(v.values))
 		}
 	}
-	side = min(nextPrime(side), mostNodes)
-	out := &decompose.Independent{Rows: data.NewBatch(side*side, 0), Node: map[string][]int{}, Share: map[string][]float64{}}
+	side = min(nextPrime(side), most)
+	rows := 1
+	for range strength {
+		rows *= side
+	}
+	out := &decompose.Independent{Strength: strength, Rows: data.NewBatch(rows, 0), Node: map[string][]int{}, Share: map[string][]float64{}}
 	node := map[string][]value{}
 	for c, name := range vary {
 		if node[name], out.Share[name] = values[name].nodes(side); node[name] == nil || c >= side {
 			delete(out.Share, name)
 			continue
 		}
-		at := make([]int, 0, side*side)
-		for i := range side {
-			for j := range side {
-				at = append(at, (i+c*j)%side)
+		// The polynomials i_0 + i_1 c + ... of degree strength-1 over the numbers modulo a prime, at c.
+		at := make([]int, rows)
+		for i := range at {
+			for rest, power := i, 1; rest > 0; rest, power = rest/side, power*c%side {
+				at[i] += rest % side * power
 			}
+			at[i] %= side
 		}
 		out.Node[name] = at
 	}
 	for j, name := range s.columns {
-		v := make([]value, side*side)
+		v := make([]value, rows)
 		for i := range v {
 			if at := out.Node[name]; at != nil {
 				v[i] = node[name][at[i]]
@@ -73,7 +78,7 @@ func (s *Sample) Independent(vary []string, tensors map[string]int) (*decompose.
 		}
 	}
 	for name, width := range tensors {
-		if err := out.Rows.SetTensor(name, mat.NewDense(side*side, width, nil)); err != nil {
+		if err := out.Rows.SetTensor(name, mat.NewDense(rows, width, nil)); err != nil {
 			return nil, fmt.Errorf("interaction: %w", err)
 		}
 	}

@@ -50,15 +50,21 @@ type Nesting struct {
 	// Product has, of each block that is a product of two bases of one variable each, the first basis slowest and
 	// both with columns that sum to 1, the dimensions of the two; nil: it is no such block.
 	Product [][]int
-	// Means has, of each other block of two variables, the coefficients (columns of a margin x the block's) of its means over the
-	// margins' variables as functions of the margins, by margin; nil: they are not known.
+	// Means has, of each other block, the coefficients (columns of a margin x the block's) of its means over all variables but
+	// one as functions of the margins, by margin; nil: they are not known.
 	Means [][]*mat.Dense
 }
 
-// Pair tells whether block j is of two variables and its margins are a block of each.
-func (n Nesting) Pair(j int) bool {
-	m := n.Margins[j]
-	return n.Size[j] == 2 && len(m) == 2 && n.Size[m[0]] == 1 && n.Size[m[1]] == 1 && n.Effect[m[0]] != n.Effect[m[1]]
+// Separate tells whether the margins of block j are a block of each of its variables.
+func (n Nesting) Separate(j int) bool {
+	seen := map[int]bool{}
+	for _, m := range n.Margins[j] {
+		if n.Size[m] != 1 {
+			return false
+		}
+		seen[n.Effect[m]] = true
+	}
+	return len(seen) == n.Size[j] && len(n.Margins[j]) == n.Size[j]
 }
 
 // Any tells whether a block has margins.

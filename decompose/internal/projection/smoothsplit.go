@@ -47,34 +47,40 @@ func dependence(r *mat.Dense, n float64) (a float64) {
 	return min(a, 1)
 }
 
-// smoothed sets h.smooth of products of two variables whose margins are smooths of these, and of blocks whose means over their
-// variables are known.
+// smoothed sets h.smooth of products of two variables whose margins are smooths of these, and of blocks whose means over all
+// variables but one are known.
 func (c *Constrained) smoothed(h *Hierarchy, n Nesting) error {
 	bases := map[int]*mat.Dense{}
 	for _, j := range h.order {
-		m := n.Margins[j]
-		if !n.Pair(j) || n.Means[j] == nil && (n.Product[j] == nil || !h.sumsToOne(j)) {
+		if !n.Separate(j) || n.Means[j] == nil && (n.Product[j] == nil || !h.sumsToOne(j)) {
 			continue
 		}
-		for _, b := range m {
-			if _, ok := bases[b]; ok {
-				continue
+		known := true
+		for _, m := range n.Margins[j] {
+			if _, ok := bases[m]; !ok {
+				basis, err := c.smoothest(h, m)
+				if err != nil {
+					return err
+				}
+				bases[m] = basis
 			}
-			basis, err := c.smoothest(h, b)
-			if err != nil {
-				return err
+			// Means of a product need not be functions of margins that are no smooths.
+			known = known && bases[m] != nil && (n.Means[j] != nil || len(c.blocks[m].Penalty.S) > 0)
+		}
+		if !known {
+			continue
+		}
+		a := 0.0
+		for i, x := range n.Margins[j] {
+			for _, z := range n.Margins[j][:i] {
+				cross := h.gram.Slice(h.start[x], h.start[x+1], h.start[z], h.start[z+1])
+				var half, r mat.Dense
+				half.Mul(bases[x].T(), cross)
+				r.Mul(&half, bases[z])
+				a = max(a, dependence(&r, float64(c.view.Positive)))
 			}
-			bases[b] = basis
 		}
-		x, z := bases[m[0]], bases[m[1]]
-		if x == nil || z == nil || n.Means[j] == nil && (!c.penalised(m[0]) || !c.penalised(m[1])) {
-			continue // means of a product need not be functions of margins that are no smooths
-		}
-		cross := h.gram.Slice(h.start[m[0]], h.start[m[0]+1], h.start[m[1]], h.start[m[1]+1])
-		var half, r mat.Dense
-		half.Mul(x.T(), cross)
-		r.Mul(&half, z)
-		if a := dependence(&r, float64(c.view.Positive)); a < 1 {
+		if a < 1 {
 			if err := h.Shrink(j, a); err != nil {
 				return err
 			}
@@ -82,8 +88,6 @@ func (c *Constrained) smoothed(h *Hierarchy, n Nesting) error {
 	}
 	return nil
 }
-
-func (c *Constrained) penalised(j int) bool { return len(c.blocks[j].Penalty.S) > 0 }
 
 // sumsToOne tells whether the columns of block j do, in every row.
 func (h *Hierarchy) sumsToOne(j int) bool {
@@ -125,9 +129,13 @@ func (c *Constrained) smoothest(h *Hierarchy, j int) (*mat.Dense, error) {
 func (h *Hierarchy) Shrink(j int, a float64) error {
 	var out *mat.Dense
 	switch {
-	case h.onto[j] != nil && len(h.means[j]) == 2:
-		out = new(mat.Dense)
-		out.Stack(h.means[j][0], h.means[j][1])
+	case h.onto[j] != nil && len(h.means[j]) > 0:
+		out = h.means[j][0]
+		for _, m := range h.means[j][1:] {
+			above := out
+			out = new(mat.Dense)
+			out.Stack(above, m)
+		}
 	case h.onto[j] != nil && len(h.product[j]) == 2:
 		out = linalg.Times(h.onto[j], h.productMeans(j))
 	default:
@@ -136,10 +144,11 @@ func (h *Hierarchy) Shrink(j int, a float64) error {
 	if r, c := out.Dims(); r != h.onto[j].RawMatrix().Rows || c != h.onto[j].RawMatrix().Cols {
 		return fmt.Errorf("the means of block %d are %d x %d, its margins have %d columns and it has %d", j+1, r, c, h.onto[j].RawMatrix().Rows, h.onto[j].RawMatrix().Cols)
 	}
-	for i, v := range h.onto[j].RawMatrix().Data {
-		out.RawMatrix().Data[i] += a * (v - out.RawMatrix().Data[i])
-	}
-	h.smooth[j], h.kept[j] = out, a
+	var apart mat.Dense
+	apart.Sub(h.onto[j], out)
+	apart.Scale(a, &apart)
+	apart.Add(&apart, out)
+	h.smooth[j], h.kept[j] = &apart, a
 	return nil
 }
 

@@ -12,13 +12,13 @@ import (
 )
 
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
-// without structure comes without a formula, or, of the columns of its learned pairs alone, one
-// whose pairs may hold main effects. The columns are those that the network reads,
+// without structure comes without a formula, or, of some columns, one whose learned functions of several
+// columns may hold their main effects (impure). The columns are those that the network reads,
 // less those that the formula names and those with a role.
 func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
 	var only []string // nil: all
 	if len(q.Formulas) == 0 {
-		if only = q.impure(m); only != nil || blackBox(m) {
+		if only = q.impure(m); len(only) > 0 || blackBox(m) {
 			q.Formulas = []string{"~ ."}
 		}
 	}
@@ -38,7 +38,7 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 		}
 		taken := slices.Concat(f.Names(), q.Options.Columns.Names(), []string{f.Response})
 		columns := slices.DeleteFunc(q.explaining(m), func(c string) bool {
-			return slices.Contains(taken, c) || only != nil && !slices.Contains(only, c)
+			return slices.Contains(taken, c) || len(only) > 0 && !slices.Contains(only, c)
 		})
 		look := "choice of terms"
 		if len(chosen) > 0 {

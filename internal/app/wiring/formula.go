@@ -115,10 +115,8 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 	if sample = q.sampleOf(m, specs); sample != nil {
 		specs = append(specs, sample)
 	}
-	pairs := learnedPairs(m)
-	var wide *interaction.Sample
-	if len(pairs) > 0 && len(formulas) > 0 {
-		wide = q.wideSample(m, pairs)
+	wide := q.wideSample(m)
+	if wide != nil {
 		specs = append(specs, wide)
 	}
 	if !q.Drops && !src.fits(reads) {
@@ -148,7 +146,7 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 	}
 	joined, err := q.joined(networks, extra)
 	if err == nil && wide != nil {
-		joined, err = withMeans(ctx, joined, wide, pairs)
+		joined, err = withMeans(ctx, joined, wide)
 	}
 	return joined, sample, notes, err
 }
