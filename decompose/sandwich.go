@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"cmp"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -80,14 +81,18 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, means: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, networks: 1}
+		phi := d.Scale
+		if !(phi > 0) { // cov is 0: splits alone have errors, and phi is but a unit
+			phi = cmp.Or(d.Variance.Total, 1)
+		}
+		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, means: d.mean, constant: 1 / d.sumW, phi: phi, sumW: d.sumW, networks: 1}
 		if d.fit != nil {
 			s.sandwich = d.fit.sandwich
 		}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
-		s.unit = float64(r.Rows) / (d.Scale * d.sumW)
+		s.unit = float64(r.Rows) / (phi * d.sumW)
 		s.frame = &moments.Frame{Point: s.centre}
 		levels := 0 // columns
 		for j := range d.Terms {

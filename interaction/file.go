@@ -33,7 +33,7 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeSums makes sums again of what MarshalBinary of a Sample ("sample/1") or of what
+// DecodeSums makes sums again of what MarshalBinary of a Sample ("sample/2") or of what
 // Ranking.Map returned ("pairs/2") wrote: it is a decompose.DecodeSums of these kinds. Other
 // kinds and damaged bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
