@@ -146,7 +146,7 @@ func cases() (all []comparison) {
 	add("50 classes, 20000 rows, next to 2", classes(50), classes(2))
 	for _, command := range []string{"summary", "explain --row 17 --data ROWS", "report"} {
 		read := func(columns int) call {
-			c := of(table{20_000, columns, 0, 0, 0}, "~ "+smooths(columns))
+			c := of(table{20_000, columns, 0, 0, 0}, "~ .")
 			c.reads = strings.Fields(command)
 			return c
 		}
