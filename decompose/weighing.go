@@ -17,8 +17,8 @@ type weighing struct {
 	form      *design.QuadraticWork // nil: the leverages are those of leader, whose rows come before
 	leader    *weighing
 	followed  bool
-	found     [][]float64 // leverages that followers have not taken so far
-	taken     int         // of the leader's
+	found     [][]float64    // leverages that followers have not taken so far
+	taken     int            // of the leader's
 	influence *influenceWork // nil: nothing is split
 	h         []float64
 	pinned    []int64 // rows of high leverage by term
