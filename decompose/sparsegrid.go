@@ -24,24 +24,30 @@ type sparseGrid struct {
 	value  []float64
 }
 
-// newSparseGrid lists the entries of columns side by side; nil where they are few columns, or dense ones.
+// newSparseGrid lists the entries of columns side by side; nil where they are few columns, or more than an eighth of all
+// numbers is not 0.
 func newSparseGrid(n int, x []design.Columns) (*sparseGrid, error) {
 	d := 0
 	for _, own := range x {
 		_, width := own.Dims()
-		if _, dense := own.(design.Dense); dense && width > 1 {
-			return nil, nil
-		}
 		d += width
 	}
 	if d < manyColumns {
 		return nil, nil
 	}
-	g := &sparseGrid{first: make([]int, n+1)}
+	g, entries := &sparseGrid{first: make([]int, n+1)}, 0
 	for _, own := range x {
-		if err := design.Each(own, func(i, _ int, _ float64) { g.first[i+1]++ }); err != nil {
+		if err := design.Each(own, func(i, _ int, v float64) {
+			if v != 0 {
+				g.first[i+1]++
+				entries++
+			}
+		}); err != nil {
 			return nil, err
 		}
+	}
+	if entries > n*d/8 {
+		return nil, nil
 	}
 	for i := range n {
 		g.first[i+1] += g.first[i]
@@ -50,8 +56,10 @@ func newSparseGrid(n int, x []design.Columns) (*sparseGrid, error) {
 	next, lo := append([]int(nil), g.first...), 0
 	for _, own := range x {
 		if err := design.Each(own, func(i, j int, v float64) {
-			g.column[next[i]], g.value[next[i]] = lo+j, v
-			next[i]++
+			if v != 0 {
+				g.column[next[i]], g.value[next[i]] = lo+j, v
+				next[i]++
+			}
 		}); err != nil {
 			return nil, err
 		}
