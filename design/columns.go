@@ -5,8 +5,8 @@ package design
 
 import "gonum.org/v1/gonum/mat"
 
-// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded, a *Codes or a
-// *Product.
+// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded, a *Codes, a
+// *Product or an *Interpolated.
 type Columns interface {
 	// Dims returns the rows n and the columns d.
 	Dims() (n, d int)
