@@ -38,6 +38,7 @@ type Banded struct {
 	Value  []float64
 
 	occupied, memory *occupied // nil unless Arrange found them; their memory
+	two              bool      // only the first two entries of a row are not 0: of Pieces
 }
 
 // Codes holds at most one entry in each row: Value[i] (1 if Value is nil) in

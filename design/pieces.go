@@ -145,7 +145,7 @@ func (p *Pieces) Rows(old Columns, z []float64, stride, n int) *Interpolated {
 
 // Part has room for n rows of the functions.
 func (p *Pieces) Part(n int) Part {
-	return Part{Of: p, Band: Banded{D: len(p.knots) + PieceColumns, K: kernel.Band, First: make([]int32, n), Value: make([]float64, n*kernel.Band)}}
+	return Part{Of: p, Band: Banded{D: len(p.knots) + PieceColumns, K: kernel.Band, First: make([]int32, n), Value: make([]float64, n*kernel.Band), two: true}}
 }
 
 // Eval sets n rows of dst (n x d) to the functions of z, whose numbers are stride apart.
@@ -216,7 +216,7 @@ func (x *Interpolated) Leading(n int) *Interpolated {
 	y := &Interpolated{About: x.About}
 	for _, part := range x.Parts {
 		b := part.Band
-		y.Parts = append(y.Parts, Part{part.Of, Banded{D: b.D, K: b.K, First: b.First[:n], Value: b.Value[:n*b.K]}})
+		y.Parts = append(y.Parts, Part{part.Of, Banded{D: b.D, K: b.K, First: b.First[:n], Value: b.Value[:n*b.K], two: true}})
 	}
 	return y
 }

@@ -17,6 +17,8 @@ import (
 const (
 	panelRows = 256
 	maxPanel  = 4096
+	// PiecesRows are gathered of interpolated columns, if a chunk has as many.
+	PiecesRows = 16384
 )
 
 // Chunk accumulates the moments of consecutive rows: one chunk, or any

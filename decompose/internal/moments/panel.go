@@ -81,7 +81,10 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 // is in the first. (Half of it was no faster where the second cache has 1 MB: each table is cleared and
 // added up once a panel.) Bases in no predictor are not gathered.
 func panelLimit(x []design.Columns, l Layout) int {
-	const cache, most = 2 << 20, 32 << 20
+	cache, most := 2<<20, 32<<20
+	if interpolated(x) {
+		cache = most
+	}
 	row, uses := 8*(l.Responses+2), l.uses()
 	all := row
 	for a, c := range x {
@@ -104,10 +107,28 @@ func panelLimit(x []design.Columns, l Layout) int {
 		row, all = row+8*d*design.Occupied(c)/n, all+8*d
 	}
 	limit := maxPanel
+	if interpolated(x) {
+		limit = PiecesRows
+	}
 	for limit > panelRows && (limit*row > cache || limit*all > most) {
 		limit /= 2
 	}
 	return limit
+}
+
+// interpolated tells whether some columns are, and none is dense: a panel then holds few numbers of a row, and what is made
+// of tables of knots by knots is worth many rows.
+func interpolated(x []design.Columns) bool {
+	some := false
+	for _, c := range x {
+		switch c.(type) {
+		case design.Dense:
+			return false
+		case *design.Interpolated:
+			some = true
+		}
+	}
+	return some
 }
 
 func (p *panel) reset() {
