@@ -42,6 +42,8 @@ type Evaluator interface {
 }
 
 // Class is a smooth class: what bs = "..." means in s(), and in a margin of te() and ti().
+// It is handed to Parse, and to whoever reads artifacts: with a registry the meaning of a formula
+// would depend on what else a program imports.
 type Class struct {
 	// New gives the smooth that the arguments of a formula ask for. Check is called on it
 	// with the number of columns, so New need only refuse what Check does not see.

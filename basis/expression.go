@@ -43,6 +43,8 @@ type Combinations struct {
 
 // Piecewise are polynomials of one column. With p the number of breaks that x has reached,
 // function j is the sum over q of Coef[q][p, j] u^q, u = (x - Origin[p]) / Scale[p].
+// Splines are polynomials of the place within a piece: de Boor's recursion would take more nodes,
+// and cancel more.
 type Piecewise struct {
 	Column string
 	Breaks []float64 // increasing, at least 2

@@ -11,6 +11,9 @@
 //	sum_(i<j) Var(eta_i - eta_j) = K sum_k Var(eta_k - mean of eta),
 //
 // which differences to one class do not.
+//
+// Which class is the reference changes what is shown and not which smoothing parameters are chosen.
+// Raw logits are found where their tensor is named as the predictor.
 package classes
 
 import (

@@ -4,6 +4,9 @@
 // Credentials come from where the libraries of these stores look for them: the environment,
 // the files in the home directory that their own tools write, the machine's own identity.
 // They are never part of a name, and no message repeats them.
+//
+// It is a module with a program of its own, pho-cloud, because the libraries of the stores are
+// three times the size of pho.
 package cloud
 
 import (

@@ -15,6 +15,8 @@ const PieceRows = 65_536
 
 // CSVFile says where the rows of a CSV file are, so that some of them can be read without
 // those before. It is what one reading of the file found.
+// Pieces begin where a record does, which only a reader of all that is before knows, as line breaks
+// may be quoted. A worker compares the digest of a piece with that of the survey.
 type CSVFile struct {
 	Path    string     // as given
 	Size    int64      // bytes of the file

@@ -16,6 +16,9 @@ const maxRange = 100_000
 // those of the numbers between, counting up, wherever they stand (leading zeros, x01..x12, fix
 // the number of digits); else all columns from first to last in the order of s. ok is false for
 // what is no range: without "..", or the name of a column. Errors say what of s is meant.
+//
+// Ranges of a formula are written out before rows are read, so that a result names its columns and
+// does not depend on their order in one table.
 func (s Schema) Range(item string) (columns []string, ok bool, err error) {
 	if _, there := s.Lookup(item); there || !strings.Contains(item, "..") {
 		return nil, false, nil

@@ -121,6 +121,8 @@ func (d *Predictor) tellGiven() {
 
 // addSmoothing adds to the covariance of the splits what smoothing them may have taken away, delta delta' (influence.go), the
 // mean over the networks.
+// All standard errors take it from there. Bands of the regression's width alone would hold too
+// seldom.
 func (d *Predictor) addSmoothing() error {
 	if d.robust.splits == nil {
 		return nil

@@ -11,6 +11,9 @@ import (
 
 // ErrDigest is in the errors of Read for a document that is not the one that was
 // written: it is damaged, or was edited and not signed (Sign).
+// A document without the digest is refused, too: else one flipped bit in the name of its field
+// would switch the check off. White space between tokens is not covered, so that an editor may
+// change line ends.
 var ErrDigest = errors.New("it does not end in the digest (sha256) of its content")
 
 // digestName is the last field of a document. What it holds is the SHA-256 of the

@@ -7,6 +7,8 @@ import (
 
 // Entanglement is a group of terms of which only the sum is identified, and why. Before
 // and After are moments of the sum, nil in files of versions that did not have them.
+// Two terms are entangled if a direction that was dropped changes the values of both. Dependent
+// columns inside one term, as of dead units of a network, leave its function identified.
 type Entanglement struct {
 	Terms   []string `json:"terms"`
 	Reason  string   `json:"reason"`            // Because in words, a clause

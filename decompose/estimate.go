@@ -19,6 +19,9 @@ import (
 //
 // Errors: of reading, of the network, a response outside the support or a weight that is
 // none (with their row), no row of positive weight, what family.Estimate refuses.
+//
+// The hash chooses, not every second or fourth row: where each second row is left out, that would
+// keep all or nothing. The pass is needed since no sums over rows give these maxima.
 func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (family.Family, error) {
 	return EstimateFamilyFrom(ctx, m, RowScans(rebatched{src, data.TensorRows(tensorNumbers(m), o.orDefault().workers()*4*evalRows)}), o)
 }

@@ -14,6 +14,8 @@ import (
 
 // Explanation is what the last pass adds up over rows: mergeable, the same bytes
 // for any batch size and worker count, in any order and grouping of shards.
+// A process needs the solved result as its files have it; who completes the result solves the
+// statistics again, since files lack what verdicts need.
 type Explanation struct {
 	of     string               // of which result
 	chunks dyadic.Sparse[int64] // rows

@@ -23,6 +23,10 @@ const (
 	// without margins stay as they are fitted. A smooth with a by column gives its
 	// mean in a level, or its mean slope, to the terms of that column alone: it remains
 	// a curve for each level. Terms with a by column are nobody's margins.
+	// Terms are split after the fit and not by constraints of it: what one term loses another gains
+	// as coefficients (TermResult.Margins), so every sum of terms stays, on new rows too. The space
+	// of a margin is that of its raw columns, whatever its constraint or contrasts. An interaction
+	// of factors has a column for each combination that occurred; one that did not has the value 0.
 	Hierarchical Terms = "hierarchical"
 	// Fitted leaves terms as the fit has them: factors with the contrasts of the formula
 	// (treatment: by the first level), smooths with their constraints.

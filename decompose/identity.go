@@ -19,6 +19,8 @@ import (
 // identify gives the bases of the terms their IDs. Terms of one name in two processes
 // are the same columns only if all their numbers are, to the last bit: each process
 // that finds knots, levels or eigenvectors in rows of its own has other columns.
+// The ID is a hash for each field of the term's JSON, so that a refusal can name the field that
+// differs. Processes that share the JSON need no tolerance.
 func (p *plan) identify() error {
 	faults, found := make([]error, len(p.terms)), make([]identity, len(p.terms))
 	linalg.Each(len(p.terms), func(i int) {

@@ -16,6 +16,7 @@ type Member struct {
 }
 
 // MembersFrom says in what networks of one task differ, and so what their spread means.
+// Whatever reads a result reads that of the mean.
 type MembersFrom string
 
 const (

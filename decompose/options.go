@@ -38,6 +38,7 @@ const (
 // Options of a decomposition, by what they are about; the groups are embedded, so that
 // o.Weights is o.Columns.Weights. The zero value, and nil, are sensible: PHO
 // without penalised terms, PHOGAM with REML with them, no weights.
+// A function that needs one group takes that one.
 type Options struct {
 	Projection
 	Smoothing
@@ -73,6 +74,8 @@ type Projection struct {
 	// is at most RankTolerance times the largest are left out. 0: 1e-4 if any
 	// basis is learned (float32 weights), else 1e-6. At least 1e-6 with products,
 	// which hold no more digits, and 1e-13 with the factor.
+	// A basis trained in float32 carries noise of 1e-7: with a smaller tolerance the projection
+	// would follow it.
 	RankTolerance float64
 	// Route of the statistics. "": Gram, but QR for a RankTolerance below 1e-6; and
 	// Decompose, if the products turn out to have lost digits (a direction whose

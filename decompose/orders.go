@@ -60,6 +60,7 @@ func orderOf(t Term) int {
 }
 
 // orders splits the predictor by order of interaction, from the moments.
+// X'W eta = X'WX beta + X'W zeta, so projections of eta cost no pass.
 func (s *solver) orders(ctx context.Context) error {
 	if !s.o.Orders {
 		return nil

@@ -228,6 +228,9 @@ type TermResult struct {
 }
 
 // Verdict says how far the rows determine a term.
+// It is about the term's function. Weak is what more rows would tell; a sum or a convention is what
+// none would, and is found from what terms are, not from numbers. Near copies go by the worst-case
+// concurvity: that of the fitted curve misses what networks choose differently.
 type Verdict string
 
 // The verdicts, the first that applies in this order: Sum, Weak, Convention, Identified.

@@ -21,6 +21,9 @@ type DecodeSums func(kind string, raw []byte) (Sums, error)
 
 // SummingScanner is a Scanner whose rows several processes may see, each some of them; one
 // that needs no scan need be none.
+// What scanners collect depends on the set of rows (levels, ranges, counts, samples by a hash of
+// the value or the row's number); sums of numbers go by chunks of 4,096 row numbers through the
+// tree.
 type SummingScanner interface {
 	Scanner
 	// Sums are what it has seen since it was made or since Again returned true. They depend on

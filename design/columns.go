@@ -7,6 +7,7 @@ import "gonum.org/v1/gonum/mat"
 
 // Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded, a *Codes, a
 // *Product or an *Interpolated.
+// The kinds are a closed set, since each has a sandwich product with each other one.
 type Columns interface {
 	// Dims returns the rows n and the columns d.
 	Dims() (n, d int)

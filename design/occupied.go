@@ -12,6 +12,8 @@ import (
 // would add zeros.
 
 // occupied are the rows that are not 0, some of all.
+// They are no kind of columns: smooths by levels are evaluated as other smooths are, and whoever
+// multiplies leaves rows out. Where columns are few the zeros cost less than to leave them out.
 type occupied struct {
 	set  []uint64 // row i is bit i%64 of number i/64
 	rows []int32

@@ -10,6 +10,8 @@ import (
 // sums are numbers to which others are added without rounding: each is kept as the sum of
 // float64, the first of them the nearest to the whole, the next the nearest to what that leaves,
 // and so on. So the order in which numbers were added does not show.
+// A file comes from any machine at any time, so that there are no chunk numbers by which it could
+// be added in a tree.
 type sums struct {
 	head []float64
 	tail [][]float64 // of each number the further ones, largest first; nil: nowhere any

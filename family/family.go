@@ -9,6 +9,9 @@
 // R's glm and mgcv: a dispersion of phi/w for gaussian and whatever has a
 // dispersion, w independent repetitions of the row for the others. A row of weight 0
 // counts for nothing, whatever its response.
+//
+// Constants of single trials, as the binomial coefficient, are left out of log-likelihoods, so that
+// grouped and single trials give one figure.
 package family
 
 // Family is the distribution of a response y given its K predictors eta (link

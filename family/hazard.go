@@ -70,6 +70,8 @@ func startOf(cuts []float64, j int) float64 {
 // log-likelihood, need of rows: two numbers and the events of every interval. Sums of
 // parts of the rows merge to those of all, also in another process (MarshalBinary). It is
 // not safe for concurrent use.
+// A baseline is refitted for every set of terms: it is not the network's, and held fixed it would
+// charge a feature for the level that it leaves behind.
 type Exposure struct {
 	cuts          []float64
 	events        []float64 // sum of w of events in the interval

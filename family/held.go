@@ -24,6 +24,9 @@ type Shaped interface {
 // Held is a family whose last parameters are numbers and not predictors. A number may be
 // unknown until it is estimated (Estimate, or training); until then LogLik, Deviance and
 // Score give NaN. Parameters with unknown numbers come before those with known ones.
+// Training takes an unknown number as a predictor of an intercept alone, so that it needs no code
+// of its own in checkpoints, the best epoch and gradients; a decomposition estimates it in a pass
+// of its own.
 type Held struct {
 	of            Shaped
 	held, unknown int

@@ -12,6 +12,9 @@ import (
 //	theta = Shift + Scale h(Beta eta)/Beta
 //
 // where h is the inverse of the function that Name names. The zero value: not known.
+//
+// A result holds the link of each predictor: the one that the network's head spells, else the
+// family's. Whoever shows a response reads it there and knows neither heads nor families.
 type Link struct {
 	Name  string  `json:"name"`            // as R has it: see LinkNames
 	Shift float64 `json:"shift,omitempty"` // added

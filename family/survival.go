@@ -17,6 +17,8 @@ type survival interface {
 // of f are no times. Information, where f is Differentiable, is -d2 LogLik/d eta^2 as
 // observed, or 0 where that is negative: how long a censored row would have lasted
 // nobody knows.
+// So no method has a further argument, families without times know nothing of events, and whoever
+// goes through rows takes one of the two families.
 func Censored(f Family) Family {
 	switch f := f.(type) {
 	case Held:

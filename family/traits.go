@@ -2,6 +2,7 @@ package family
 
 // Traits are what figures and training ask of a family beyond its likelihood. The zero
 // value is that of a family that says nothing.
+// They are stated by the family so that nobody but Parse lists families or asks for their type.
 type Traits struct {
 	// Location: the mean, or for heavy tails the median, is the first predictor.
 	Location bool

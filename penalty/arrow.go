@@ -24,6 +24,11 @@ const minEliminated = 64
 // not centred, and the intercept is a column of its own among those left, which are
 // centred. Eliminating it again gives products about means, so its own entry is all
 // that the determinant has too much, and the inverse of the rest is that sought.
+//
+// Groups are found in the numbers, so that any package's term may have them; what is not clearly so
+// stays with the matrix of all columns. Neighbours of the same groups go together, since a random
+// slope left behind would be a dense problem of all levels; no others do, since sandwiches read the
+// eliminated columns as one range.
 type eliminated struct {
 	terms   int       // how many neighbours they are of
 	start   int       // first column of these in the problem

@@ -2,6 +2,7 @@
 // smoothing parameters from the moments of the data: REML, ML, GCV, grouped
 // cross validation, given degrees of freedom, or fixed (Wood 2017, chapters 5
 // and 6), without another look at the rows.
+// Criteria that need single rows, as leaving one out does, are left out for that reason.
 package penalty
 
 import "gonum.org/v1/gonum/mat"
@@ -50,6 +51,7 @@ type Problem struct {
 	// each penalty for all of them, as if their rows were stacked, with one residual
 	// variance: sums of squares are added up, and rows and unpenalised directions count
 	// Independent times. nil: there is z alone.
+	// Standard errors stay each response's own.
 	Others []Response
 	// Independent is how many of the responses, z and Others, are independent of each
 	// other: K-1 of K that sum to zero in every row. 0: all.

@@ -23,6 +23,9 @@ type alone struct {
 //
 // the determinant lemma and Woodbury's formula, in a form without cancellation where lambda
 // is large and I - M small.
+//
+// So hundreds of terms are sent to infinity or back without a factorisation for each; what it
+// promises is evaluated before it is taken.
 func (c *criterion) changeAlone(p *point, i int, rho float64) (change, rounding float64, ok bool) {
 	if p.alone == nil || p.alone[i] == nil {
 		return 0, 0, false

@@ -3,6 +3,7 @@ package penalty
 import "fmt"
 
 // Status says how the choice of smoothing parameters ended.
+// Not to converge is a status and no error.
 type Status uint8
 
 const (

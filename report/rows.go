@@ -120,6 +120,7 @@ type waterfall struct {
 	Row       int64
 	Predictor int // from 1
 	Caption   string
+	Errors    bool // lines have standard errors
 	Lines     []waterLine
 }
 
@@ -127,6 +128,7 @@ type waterfall struct {
 type waterLine struct {
 	Part, Name, Values string
 	Value              string // contribution, in words
+	SE                 string
 	Exact              string // for programs
 	Sum                string // of this part and those above
 	X, W, Class        string // the bar
@@ -203,39 +205,60 @@ func shownPredictors(r *decompose.Result, row decompose.Example) []int {
 	return []int{best}
 }
 
-// newWaterfall puts the parts of a row in order of size; small ones are one line.
+// newWaterfall is that of a stored row.
 func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Example, k int) waterfall {
-	d, p := &r.Predictors[k], row.Parts[k]
-	w := waterfall{Row: row.Row, Predictor: k + 1, Caption: fmt.Sprintf("%s: how its parts add up to %s", capital(rowName(row)), clip(d.Name, 40))}
-	order := make([]int, len(p.Terms))
-	for j := range order {
-		order[j] = j
+	d := &r.Predictors[k]
+	var terms []waterTerm
+	for j, v := range row.Parts[k].Terms {
+		terms = append(terms, waterTerm{clean(d.Terms[j].Name), clip(d.Terms[j].Name, 60), valuesOf(e, row, d.Terms[j].Features), v, nil})
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(p.Terms[j]), math.Abs(p.Terms[i])) })
+	w := waterfallOf(r, row, k, terms)
+	w.Caption = fmt.Sprintf("%s: how its parts add up to %s", capital(rowName(row)), clip(d.Name, 40))
+	return w
+}
+
+// waterTerm is what a term, or a sum of which only that is identified, adds.
+type waterTerm struct {
+	part, name, values string
+	value              float64
+	se                 *float64 // nil: not known
+}
+
+// waterfallOf puts the terms of a row in order of size; small ones are one line. Of the row's parts of the predictor
+// it takes what the terms leave.
+func waterfallOf(r *decompose.Result, row decompose.Example, k int, terms []waterTerm) waterfall {
+	d, p := &r.Predictors[k], row.Parts[k]
+	w := waterfall{Row: row.Row, Predictor: k + 1}
+	order := slices.Clone(terms)
+	slices.SortStableFunc(order, func(a, b waterTerm) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
 	at, reach := d.Intercept, span{d.Intercept, d.Intercept}
 	w.Lines = append(w.Lines, waterLine{Part: "intercept", Name: "intercept", Values: "where all terms are at their mean", Value: num(at), Exact: brief(at), Sum: num(at)})
 	var from []float64
-	add := func(part, name, values, class string, v float64) {
+	add := func(t waterTerm, class string) {
 		from = append(from, at)
-		at += v
+		at += t.value
 		reach.add(at)
-		w.Lines = append(w.Lines, waterLine{Part: clean(part), Name: name, Values: values, Class: class, Value: signedNum(v), Exact: brief(v), Sum: num(at)})
+		l := waterLine{Part: t.part, Name: t.name, Values: t.values, Class: class, Value: signedNum(t.value), Exact: brief(t.value), Sum: num(at)}
+		if t.se != nil {
+			w.Errors, l.SE = true, num(*t.se)
+		}
+		w.Lines = append(w.Lines, l)
 	}
 	drawn := min(len(order), drawnParts)
 	if len(order) == drawnParts+1 {
 		drawn++ // "one more term" takes as much room
 	}
-	for _, j := range order[:drawn] {
-		add(d.Terms[j].Name, clip(d.Terms[j].Name, 60), valuesOf(e, row, d.Terms[j].Features), "structured", p.Terms[j])
+	for _, t := range order[:drawn] {
+		add(t, "structured")
 	}
 	if rest := order[drawn:]; len(rest) > 0 {
 		sum := 0.0
-		for _, j := range rest {
-			sum += p.Terms[j]
+		for _, t := range rest {
+			sum += t.value
 		}
-		add("others", fmt.Sprintf("%d other terms", len(rest)), "", "structured", sum)
+		add(waterTerm{"others", fmt.Sprintf("%d other terms", len(rest)), "", sum, nil}, "structured")
 	}
-	add("unstructured", "unstructured", "the deep remainder: all columns at once", "unstructured", p.Unstructured)
+	add(waterTerm{"unstructured", "unstructured", "the deep remainder: all columns at once", p.Unstructured, nil}, "unstructured")
 	x := axis{reach.drawable(), 0, barWidth}
 	for i, start := range from {
 		l := &w.Lines[i+1]

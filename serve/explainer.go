@@ -52,6 +52,29 @@ type Explainer struct {
 type Column struct {
 	Name string `json:"name"`
 	Text bool   `json:"text"` // its cells are texts; else numbers
+	// Shape is that of a row, where the network takes arrays, pictures say; nil: a row is one value.
+	Shape []int `json:"shape,omitempty"`
+}
+
+// Width is how many values a row of the column has.
+func (c Column) Width() int {
+	n := 1
+	for _, d := range c.Shape {
+		n *= d
+	}
+	return n
+}
+
+// fits refuses rows of another shape, nil being that of single values. All numbers of an array on one axis are
+// its shape, too.
+func (c Column) fits(shape []int) error {
+	if slices.Equal(shape, c.Shape) || len(shape) == 1 && c.Shape != nil && shape[0] == c.Width() {
+		return nil
+	}
+	if c.Shape == nil {
+		return fmt.Errorf("column %q: its rows have the shape %v, and are single values", c.Name, shape)
+	}
+	return fmt.Errorf("column %q: its rows have the shape %v, and the network takes %v, or all %d numbers as one axis", c.Name, shape, c.Shape, c.Width())
 }
 
 // Open reads the decomposition in dir and its network.
@@ -71,9 +94,6 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range decompose.TensorsOf(opened.Model) {
-		return nil, fmt.Errorf("the model reads arrays as a whole, %q among them, and a server takes columns of numbers and text: compute the parts of such rows with package pho or pho apply", name)
-	}
 	e := &Explainer{result: r, network: opened.Networks[0], opened: opened, unseen: o.Unseen}
 	sum := sha256.Sum256(doc)
 	e.digest = hex.EncodeToString(sum[:])
@@ -89,7 +109,7 @@ func Open(dir string, o *Options) (*Explainer, error) {
 		return nil, err
 	}
 	for _, name := range e.plain.Columns() {
-		c := Column{name, e.readsText(name, texts)}
+		c := Column{name, e.readsText(name, texts), e.shapeOf(name)}
 		e.columns, e.names = append(e.columns, c), append(e.names, name)
 		if c.Text {
 			e.texts = append(e.texts, name)
@@ -111,14 +131,19 @@ func (e *Explainer) readsText(column string, texts []string) bool {
 	if slices.Contains(e.network.Columns(), column) {
 		return false
 	}
-	for _, p := range e.result.Predictors {
-		for _, t := range p.Terms {
-			if t.Kind == decompose.Factor && len(t.Features) == 1 && t.Features[0] == column {
-				return true
-			}
-		}
+	if at := slices.IndexFunc(e.result.Features, func(f decompose.Feature) bool { return f.Name == column }); at >= 0 && len(e.result.Features[at].Levels) == 0 {
+		return false
 	}
-	return false
+	return e.factor(column) != nil
+}
+
+// shapeOf is the shape of a row of the column where the network takes it as an array; nil: it does not.
+func (e *Explainer) shapeOf(column string) []int {
+	if decompose.TensorsOf(e.network)[column] == 0 {
+		return nil
+	}
+	at := slices.IndexFunc(e.network.Binding(), func(in onnx.BoundInput) bool { return slices.Contains(in.Columns, column) })
+	return e.network.Graph().Inputs()[at].RowShape()
 }
 
 // Warnings are what must be known of its answers: another engine computes the network than when it was decomposed.
@@ -238,7 +263,7 @@ func (e *Explainer) Split(ctx context.Context, rows *Rows, how How) (*Split, err
 // batch holds the rows that are not left out, as the network and the terms see them, and tells how
 // many are.
 func (e *Explainer) batch(ctx context.Context, rows *Rows, how How, tally *data.UnseenLevels) (*data.Batch, int, error) {
-	b, dropped, err := rows.batch(e.names, e.opened.Factors, e.texts, how.NA)
+	b, dropped, err := rows.batch(e.columns, e.opened.Factors, e.texts, how.NA)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -64,9 +64,9 @@ func FuzzFrames(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if rows, err := q.rows([]string{"a"}, payload, 3); err == nil {
+			if rows, err := q.rows([]Column{{Name: "a"}, {Name: "b", Shape: []int{2, 3}}}, payload, 3); err == nil {
 				for _, c := range rows.columns {
-					if len(c.numbers)+len(c.codes) != q.Rows {
+					if len(c.numbers)/c.width()+len(c.codes) != q.Rows {
 						t.Fatalf("%+v", c)
 					}
 				}

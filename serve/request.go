@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/data"
 )
@@ -30,7 +31,7 @@ type request struct {
 	// Columns are those of the payload, in order; left out: those of the hello.
 	Columns []string `json:"columns"`
 	// Texts are the levels of columns of text, whose values are int32 codes, -1 for missing;
-	// other columns are float64, NaN for missing.
+	// other columns are float64, NaN for missing, and arrays those of one row after the other.
 	Texts map[string][]string `json:"texts"`
 	SE    bool                `json:"se"`
 	NA    string              `json:"na"` // error (or nothing), drop or keep
@@ -76,11 +77,9 @@ func (q *request) how(unseen data.UnseenPolicy) (how How, err error) {
 // answer.
 const maxCells = MaxPayload / 8
 
-// rows are those of the payload.
-func (q *request) rows(columns []string, payload []byte, parts int) (*Rows, error) {
-	if q.Columns != nil {
-		columns = q.Columns
-	}
+// rows are those of the payload; columns are those of the hello.
+func (q *request) rows(columns []Column, payload []byte, parts int) (*Rows, error) {
+	columns = q.sent(columns)
 	if q.Rows < 0 {
 		return nil, fmt.Errorf("%d rows are not possible", q.Rows)
 	}
@@ -88,32 +87,51 @@ func (q *request) rows(columns []string, payload []byte, parts int) (*Rows, erro
 		return nil, fmt.Errorf("%d rows of %d parts do not fit into an answer: send at most %d at a time", q.Rows, parts, maxCells/parts)
 	}
 	want := 0
-	for _, name := range columns {
-		want += q.width(name)
+	for _, c := range columns {
+		want += q.width(c)
 	}
 	if want > 0 && q.Rows > MaxPayload/want || q.Rows*want != len(payload) {
 		return nil, fmt.Errorf("the payload has %d bytes; %d rows of %d columns have %d: 8 for each number, 4 for each code of a text", len(payload), q.Rows, len(columns), int64(q.Rows)*int64(want))
 	}
 	rows := NewRows(q.Rows)
 	var faults []error
-	for _, name := range columns {
+	for _, c := range columns {
 		var own []byte
-		own, payload = payload[:q.Rows*q.width(name)], payload[q.Rows*q.width(name):]
-		if levels, text := q.Texts[name]; text {
-			faults = append(faults, rows.AddCodes(name, data.Codes{Index: codes(own), Levels: levels}))
-		} else {
-			faults = append(faults, rows.AddNumeric(name, numbers(own)))
+		own, payload = payload[:q.Rows*q.width(c)], payload[q.Rows*q.width(c):]
+		levels, text := q.Texts[c.Name]
+		switch {
+		case text:
+			faults = append(faults, rows.AddCodes(c.Name, data.Codes{Index: codes(own), Levels: levels}))
+		case c.Shape != nil:
+			faults = append(faults, rows.AddTensor(c.Name, c.Shape, numbers(own)))
+		default:
+			faults = append(faults, rows.AddNumeric(c.Name, numbers(own)))
 		}
 	}
 	return rows, errors.Join(faults...)
 }
 
-// width is the number of bytes of a value of the column.
-func (q *request) width(column string) int {
-	if _, text := q.Texts[column]; text {
+// sent are the columns of the payload.
+func (q *request) sent(known []Column) []Column {
+	if q.Columns == nil {
+		return known
+	}
+	columns := make([]Column, len(q.Columns))
+	for i, name := range q.Columns {
+		columns[i].Name = name
+		if at := slices.IndexFunc(known, func(c Column) bool { return c.Name == name }); at >= 0 {
+			columns[i] = known[at]
+		}
+	}
+	return columns
+}
+
+// width is the number of bytes of a row of the column.
+func (q *request) width(c Column) int {
+	if _, text := q.Texts[c.Name]; text {
 		return 4
 	}
-	return 8
+	return 8 * c.Width()
 }
 
 func numbers(b []byte) []float64 {

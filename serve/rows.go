@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/data"
 )
 
-// Rows are rows in memory, of named columns that hold numbers or texts.
+// Rows are rows in memory, of named columns that hold numbers, texts or arrays of numbers.
 type Rows struct {
 	n       int
 	columns []rowColumn
@@ -20,6 +22,7 @@ type Rows struct {
 // rowColumn holds numbers, or codes of levels.
 type rowColumn struct {
 	name    string
+	shape   []int // of a row, if that is an array; nil: it is one value
 	numbers []float64
 	codes   []int32
 	levels  []string
@@ -44,6 +47,25 @@ func (r *Rows) AddNumeric(name string, v []float64) error {
 		v = []float64{}
 	}
 	return r.add(rowColumn{name: name, numbers: v}, len(v))
+}
+
+// AddTensor adds a column whose rows are arrays of the given shape, pictures say: v has the numbers of one row
+// after the other, each row-major. v is kept, not copied. Errors: as of AddNumeric.
+func (r *Rows) AddTensor(name string, shape []int, v []float64) error {
+	c := rowColumn{name: name, shape: shape, numbers: v}
+	if width := c.width(); len(v) != r.n*width {
+		return fmt.Errorf("column %q has %d numbers, %d rows of shape %v have %d", name, len(v), r.n, shape, r.n*width)
+	}
+	return r.add(c, r.n)
+}
+
+// width is how many numbers a row has, 1 of texts.
+func (c *rowColumn) width() int { return Column{Shape: c.shape}.Width() }
+
+// row are the numbers of row i.
+func (c *rowColumn) row(i int) []float64 {
+	width := c.width()
+	return c.numbers[i*width : (i+1)*width]
 }
 
 // AddCodes adds a column of texts: row i has the level of its code, and a negative code is a
@@ -76,7 +98,7 @@ func (r *Rows) add(c rowColumn, n int) error {
 // batch holds the columns that are needed, at the rows that the policy does not leave out,
 // and tells how many it leaves out. Numbers of the columns in factors are categories as well, and
 // numbers of those in texts are their texts.
-func (r *Rows) batch(needed, factors, texts []string, na data.NAPolicy) (*data.Batch, int, error) {
+func (r *Rows) batch(needed []Column, factors, texts []string, na data.NAPolicy) (*data.Batch, int, error) {
 	columns, err := r.inOrder(needed)
 	if err != nil {
 		return nil, 0, err
@@ -89,18 +111,24 @@ func (r *Rows) batch(needed, factors, texts []string, na data.NAPolicy) (*data.B
 	return b, dropped, err
 }
 
-// inOrder are the columns of these names.
-func (r *Rows) inOrder(names []string) ([]rowColumn, error) {
-	if slices.EqualFunc(r.columns, names, func(c rowColumn, name string) bool { return c.name == name }) {
-		return r.columns, nil
-	}
-	columns := make([]rowColumn, 0, len(names))
-	for _, name := range names {
-		at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == name })
-		if at < 0 {
-			return nil, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
+// inOrder are the columns that are needed. Errors: one is not there, or has no arrays where they are needed, or
+// others.
+func (r *Rows) inOrder(needed []Column) ([]rowColumn, error) {
+	columns := r.columns
+	if !slices.EqualFunc(columns, needed, func(c rowColumn, n Column) bool { return c.name == n.Name }) {
+		columns = make([]rowColumn, 0, len(needed))
+		for _, n := range needed {
+			at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == n.Name })
+			if at < 0 {
+				return nil, &data.MissingColumnError{Column: n.Name, Where: "the rows", Columns: r.names()}
+			}
+			columns = append(columns, r.columns[at])
 		}
-		columns = append(columns, r.columns[at])
+	}
+	for i := range columns {
+		if err := needed[i].fits(columns[i].shape); err != nil {
+			return nil, err
+		}
 	}
 	return columns, nil
 }
@@ -152,12 +180,17 @@ func (r *Rows) names() []string {
 
 // check tells whether row i is to be left out for its cell of the column.
 func (c *rowColumn) check(i int, na data.NAPolicy, factor bool) (leave bool, err error) {
+	missing := c.numbers == nil && c.codes[i] < 0
+	if c.numbers != nil {
+		for _, v := range c.row(i) {
+			if math.IsInf(v, 0) {
+				return false, fmt.Errorf("column %q, data row %d: the value is %v, which is no number to compute with; leave such rows out", c.name, i+1, v)
+			}
+			missing = missing || math.IsNaN(v)
+		}
+	}
 	switch {
-	case c.numbers == nil && c.codes[i] >= 0:
-		return false, nil
-	case c.numbers != nil && math.IsInf(c.numbers[i], 0):
-		return false, fmt.Errorf("column %q, data row %d: the value is %v, which is no number to compute with; leave such rows out", c.name, i+1, c.numbers[i])
-	case c.numbers != nil && !math.IsNaN(c.numbers[i]):
+	case !missing:
 		return false, nil
 	case na == data.NADrop:
 		return true, nil
@@ -184,13 +217,23 @@ func batch(columns []rowColumn, factors, texts []string, out []bool, n, dropped 
 	for i := range columns {
 		c := &columns[i]
 		if c.numbers == nil {
-			if err := b.SetCodes(c.name, data.Codes{Index: kept(c.codes, out), Levels: c.levels}); err != nil {
+			if err := b.SetCodes(c.name, data.Codes{Index: kept(c.codes, 1, out), Levels: c.levels}); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		v, text := kept(c.numbers, out), slices.Contains(texts, c.name)
-		if text {
+		v := kept(c.numbers, c.width(), out)
+		if len(c.shape) > 0 {
+			tensor := new(mat.Dense) // which has no rows
+			if b.Rows() > 0 {
+				tensor = mat.NewDense(b.Rows(), c.width(), v)
+			}
+			if err := b.SetTensor(c.name, tensor); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if slices.Contains(texts, c.name) {
 			if err := setTexts(b, c.name, v); err != nil {
 				return nil, err
 			}
@@ -213,20 +256,24 @@ func schemaOf(b *data.Batch, names []string) (schema data.Schema) {
 	for _, name := range names {
 		_, noNumbers := b.Numeric(name)
 		_, noCodes := b.Codes(name)
-		schema = append(schema, data.Column{Name: name, Numeric: noNumbers == nil, Categorical: noCodes == nil})
+		c := data.Column{Name: name, Numeric: noNumbers == nil, Categorical: noCodes == nil}
+		if tensor, err := b.Tensor(name); err == nil {
+			_, c.Width = tensor.Dims()
+		}
+		schema = append(schema, c)
 	}
 	return schema
 }
 
-// kept are the values of the rows that are not left out.
-func kept[T any](v []T, out []bool) []T {
+// kept are the values, width a row, of the rows that are not left out.
+func kept[T any](v []T, width int, out []bool) []T {
 	if out == nil {
 		return v
 	}
 	var some []T
-	for i, x := range v {
-		if !out[i] {
-			some = append(some, x)
+	for i, left := range out {
+		if !left {
+			some = append(some, v[i*width:(i+1)*width]...)
 		}
 	}
 	return some
@@ -307,19 +354,22 @@ func columnsOf(n, rows int, missing bool) [][]float64 {
 }
 
 // Join are the rows of all, one after the other, with the columns that rows need. Error: a
-// column that some do not have, or have as numbers where others have texts.
+// column that some do not have, or have as numbers where others have texts, or as other arrays.
 func (e *Explainer) Join(all []*Rows) (*Rows, error) {
 	out := new(Rows)
 	for _, r := range all {
 		out.n += r.n
 	}
 	for _, c := range e.columns {
-		joined := rowColumn{name: c.Name}
+		joined := rowColumn{name: c.Name, shape: c.Shape}
 		place := map[string]int32{}
 		for _, r := range all {
 			at := slices.IndexFunc(r.columns, func(o rowColumn) bool { return o.name == c.Name })
 			if at < 0 {
 				return nil, &data.MissingColumnError{Column: c.Name, Where: "the rows", Columns: r.names()}
+			}
+			if err := c.fits(r.columns[at].shape); err != nil {
+				return nil, err
 			}
 			joined.append(&r.columns[at], place)
 		}
@@ -353,11 +403,11 @@ func (c *rowColumn) append(o *rowColumn, place map[string]int32) {
 }
 
 // Text is the value of a column in row i as people read it, numbers with six digits; "": it
-// is missing, or there is no such column.
+// is missing, or an array, or there is no such column.
 func (r *Rows) Text(column string, i int) string {
 	at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == column })
 	switch {
-	case at < 0:
+	case at < 0 || len(r.columns[at].shape) > 0:
 		return ""
 	case r.columns[at].numbers == nil:
 		if code := r.columns[at].codes[i]; code >= 0 {

@@ -19,11 +19,12 @@ type Words struct {
 // does (its error). Rows that cannot be split are answered by an error, and the next request
 // is read. The frames are described in docs/serve.md. A read of in that is under way when
 // ctx ends stays so.
+// Requests are not pipelined: each side could then fill a pipe that the other does not read.
 func Stdio(ctx context.Context, e *Explainer, in io.Reader, out io.Writer, w Words) error {
 	if w.Message == nil {
 		w.Message = error.Error
 	}
-	s := &stdio{e: e, columns: e.names, words: w, out: out, requests: make(chan incoming, 1)}
+	s := &stdio{e: e, words: w, out: out, requests: make(chan incoming, 1)}
 	if err := s.write(ctx, s.hello(), nil); err != nil {
 		return err
 	}
@@ -56,7 +57,6 @@ type incoming struct {
 // stdio is a conversation.
 type stdio struct {
 	e        *Explainer
-	columns  []string
 	words    Words
 	out      io.Writer
 	requests chan incoming
@@ -199,7 +199,7 @@ func (s *stdio) apply(ctx context.Context, q *incoming, a *answer) (parts [][]fl
 	if err != nil {
 		return nil, err
 	}
-	rows, err := q.rows(s.columns, q.payload, len(s.e.Parts(q.SE)))
+	rows, err := q.rows(s.e.columns, q.payload, len(s.e.Parts(q.SE)))
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func TestNumbersForText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(e.Columns(), serve.Column{Name: "id", Text: true}) {
+	if !slices.ContainsFunc(e.Columns(), func(c serve.Column) bool { return c.Name == "id" && c.Text }) {
 		t.Errorf("columns %+v: id is text", e.Columns())
 	}
 	split := func(add func(*serve.Rows) error) ([][]float64, error) {
@@ -111,7 +111,66 @@ func TestFactorOfNumbersIsNoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !factor || !slices.Contains(e.Columns(), serve.Column{Name: "x1"}) {
+	if !factor || !slices.ContainsFunc(e.Columns(), func(c serve.Column) bool { return c.Name == "x1" && !c.Text }) {
 		t.Errorf("factor(x1) is there: %t; columns %+v", factor, e.Columns())
+	}
+}
+
+// Numbers that a formula makes a factor of, and that the network does not read, are numbers, too; their levels are known.
+func TestFactorOfNumbersOutsideTheNetwork(t *testing.T) {
+	x, _, _ := columns()
+	table := data.NewTable(n)
+	inputs := make([]string, len(x))
+	for j := range x {
+		inputs[j] = "x" + strconv.Itoa(j)
+		if err := table.AddNumeric(inputs[j], x[j]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	months := make([]float64, n)
+	for i := range months {
+		months[i] = float64(1 + i%12)
+	}
+	if err := table.AddNumeric("month", months); err != nil {
+		t.Fatal(err)
+	}
+	d, err := pho.Decompose(t.Context(), "../internal/command/demo/ssn.onnx", table, &pho.Options{Formula: "~ factor(month)", Inputs: map[string][]string{"x": inputs}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "result")
+	if err := d.Write(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	e, err := serve.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(e.Columns(), func(c serve.Column) bool { return c.Name == "month" && !c.Text }) {
+		t.Errorf("%+v", e.Columns())
+	}
+	known := e.Known("month")
+	if len(known.Levels) != 12 || !slices.Contains(known.Levels, known.Typical.(string)) || known.Range != nil {
+		t.Errorf("%+v", known)
+	}
+	split := func(add func(*serve.Rows) error) [][]float64 {
+		rows := serve.NewRows(1)
+		err := add(rows)
+		for j, name := range inputs {
+			err = errors.Join(err, rows.AddNumeric(name, x[j][:1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, _, err := e.Explain(t.Context(), rows, false, data.NAError)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parts
+	}
+	number := split(func(r *serve.Rows) error { return r.AddNumeric("month", []float64{7}) })
+	text := split(func(r *serve.Rows) error { return r.AddCodes("month", data.Codes{Index: []int32{0}, Levels: []string{"7"}}) })
+	if !slices.EqualFunc(number, text, slices.Equal[[]float64]) {
+		t.Errorf("sent as number %v, as text %v", number, text)
 	}
 }

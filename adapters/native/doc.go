@@ -14,4 +14,7 @@
 //	-(1/W) sum_i loglik(y_i; eta_i) + 1/(2W) sum_j lambda_j beta'S_j beta + other penalties,
 //
 // W the sum of weights, by mini-batches. Rows are held in memory.
+//
+// What a Config means and the loop over epochs are here. What the loop drives, in internal, knows
+// no Config: the network, the additive model that it starts from, the likelihood, the ONNX file.
 package native

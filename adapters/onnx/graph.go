@@ -37,7 +37,7 @@ type Tensor struct {
 // it has the same axes in another order, as pictures by height, width and colours where t
 // takes colours first. "": it has not.
 func (t Tensor) Turned(row []int) string {
-	want := slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch || d == 1 })
+	want := slices.DeleteFunc(t.RowShape(), func(d int) bool { return d == 1 })
 	have := slices.DeleteFunc(slices.Clone(row), func(d int) bool { return d == 1 })
 	if slices.Equal(want, have) || len(want) != len(have) || !slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(have))) {
 		return ""
@@ -49,13 +49,13 @@ func (t Tensor) Turned(row []int) string {
 			order, left[at] = append(order, strconv.Itoa(at+1)), -1
 		}
 	}
-	return fmt.Sprintf("the rows of the array have the shape %v, and input %q takes %v: the axes are in another order; turn them before it is saved, as numpy.transpose(x, (%s)) does", row, t.Name, slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch }), strings.Join(order, ", "))
+	return fmt.Sprintf("the rows of the array have the shape %v, and input %q takes %v: the axes are in another order; turn them before it is saved, as numpy.transpose(x, (%s)) does", row, t.Name, t.RowShape(), strings.Join(order, ", "))
 }
 
 // Picture is how the rows of t lie if they are pictures: two axes, or three of which the first or, if last, the
 // last holds 1, 3 or 4 channels. ok is false of others.
 func (t Tensor) Picture() (height, width, channels int, last, ok bool) {
-	axes := slices.DeleteFunc(slices.Clone(t.Shape), func(d int) bool { return d == Batch })
+	axes := t.RowShape()
 	colours := func(d int) bool { return d == 1 || d == 3 || d == 4 }
 	switch {
 	case len(axes) == 2:
@@ -68,12 +68,22 @@ func (t Tensor) Picture() (height, width, channels int, last, ok bool) {
 	return 0, 0, 0, false, false
 }
 
-// Width is the number of elements that each row of t has: the product of the sizes of
-// its axes, of which the batch axis counts as often as it holds each row.
+// RowShape is the shape of a row of t: its axes without that of the batch, or with the number of times that it
+// holds each row.
+func (t Tensor) RowShape() (shape []int) {
+	for _, d := range t.Shape {
+		if d != Batch {
+			shape = append(shape, max(d, -d))
+		}
+	}
+	return shape
+}
+
+// Width is the number of elements that each row of t has: the product of its RowShape.
 func (t Tensor) Width() int {
 	n := 1
-	for _, d := range t.Shape {
-		n *= max(d, -d)
+	for _, d := range t.RowShape() {
+		n *= d
 	}
 	return n
 }

@@ -50,7 +50,7 @@ contributions.csv.`,
 	a.data.add(f)
 	a.data.addUnseen(f)
 	a.shard.add(f)
-	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row; FILE.npy:nhwc if channels come last; NAME=@FOLDER/{COLUMN} for PNG files that a column names, samples 0 to 1, with :255 behind it 0 to 255 (repeatable)")
+	addArrays(f, &a.inputs)
 	addID(f, &a.id)
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
 	f.StringVar(&a.member, "member", "", "`NAME` of one of several networks, for its contributions in place of the mean's")
@@ -75,11 +75,10 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return err
 	}
 	defer useProcessors(a.workers)()
-	tensors, columns := tensorInputs(a.inputs)
-	if len(columns) > 0 {
-		return usagef("--input %q: apply reads the columns that decompose was given; NAME=@FILE.npy names new arrays", columns[0])
+	tensors, err := a.data.arrays(a.inputs)
+	if err != nil {
+		return err
 	}
-	a.data.tensors = len(tensors) > 0
 	o, err := a.data.options(s)
 	if err != nil {
 		return err
@@ -121,9 +120,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err := opened.Reading(r, o); err != nil {
 		return err
 	}
-	for i, t := range tensors {
-		tensors[i].columns = opened.Inputs[t.name]
-	}
+	bindArrays(tensors, opened)
 	src, err := a.openData(r, paths, o, tensors, m.Graph())
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type explainFlags struct {
 	json      bool
 	full      bool
 	labels    string
+	inputs    []string // arrays
 	data      dataFlags
 }
 
@@ -56,6 +57,7 @@ needs the network; values and standard errors of all of them are shown then.`,
 	f.SortFlags = false
 	f.Int64SliceVar(&e.rows, "row", nil, "`N`, the number of a data row, counted from 1 (repeatable, or with commas)")
 	e.data.add(f)
+	addArrays(f, &e.inputs)
 	f.StringVar(&e.predictor, "predictor", "", "`NAME` of the one predictor or class to explain (default: all, of many classes the most probable)")
 	f.BoolVar(&e.full, "full", false, "all terms, however many they are")
 	f.BoolVar(&e.json, "json", false, "print JSON, all predictors and terms")
@@ -79,7 +81,7 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 	}
 	var rows []explained
 	rest := int64(0)
-	if len(e.data.paths) > 0 {
+	if e.applies() {
 		rows, rest, err = e.apply(ctx, s, r, dir, further)
 	} else {
 		rows, err = storedRows(ctx, r, dir, e.rows)
@@ -107,8 +109,11 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 	return nil
 }
 
+// applies reports whether rows of files are explained, and not those of the decomposition.
+func (e *explainFlags) applies() bool { return len(e.data.paths)+len(e.inputs) > 0 }
+
 func (e *explainFlags) check(further []string) error {
-	if len(e.data.paths) == 0 {
+	if !e.applies() {
 		switch {
 		case len(further) > 0:
 			return usagef("unexpected argument %q; rows of a file are named by --data", further[0])

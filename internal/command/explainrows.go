@@ -225,6 +225,10 @@ func partsOf(p *decompose.Predictor, adds []float64) []part {
 // apply splits the rows of --data: the named ones, or the first few, with their values and
 // standard errors. rest is how many more there are of which nobody asked.
 func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result, dir string, further []string) (_ []explained, rest int64, err error) {
+	tensors, err := e.data.arrays(e.inputs)
+	if err != nil {
+		return nil, 0, err
+	}
 	o, err := e.data.options(s)
 	if err != nil {
 		return nil, 0, err
@@ -245,8 +249,8 @@ func (e *explainFlags) apply(ctx context.Context, s streams, r *decompose.Result
 	if err := opened.Reading(r, o); err != nil {
 		return nil, 0, err
 	}
-	m := opened.Networks[0]
-	src, err := openRows(paths, o, nil, m.Graph())
+	bindArrays(tensors, opened)
+	src, err := openRows(paths, o, tensors, opened.Networks[0].Graph())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -26,8 +26,8 @@ func newServe(s streams) *cobra.Command {
 		Long: `Keep the decomposition in DIR and its network open, and answer requests for the
 contributions of rows: what 'pho apply' computes, without starting anew.
 
---listen answers over HTTP, by the Open Inference Protocol (V2) and an endpoint for explanations:
-docs/serve.md. DIR is a directory that decompose wrote, NAME=DIR one under another name, or a
+--listen answers over HTTP, by the Open Inference Protocol (V2) and in plain JSON, and has a page
+where a row is entered and its parts are drawn: docs/serve.md. DIR is a directory that decompose wrote, NAME=DIR one under another name, or a
 folder of several; it is read again when it is replaced. Metrics are at /metrics, logs on
 standard error. SIGTERM ends the server once all requests are answered.
 

@@ -33,6 +33,7 @@ const planDocument = "plan.json"
 // by URLs: networks, plans, parts, results. They lie in it as in their stores, so that what
 // is recorded of one as seen from another is the same as on one disk. What the command wrote
 // goes to the store when it has succeeded. Data are not copied: commands read them by ranges.
+// A pass over the rows takes no longer than a copy of them would.
 type staging struct {
 	files store.Store       // nil: the disk alone
 	root  string            // "": nothing is staged yet

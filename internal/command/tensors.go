@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
@@ -81,6 +83,28 @@ func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx
 	return &joinedRows{joined, src}, nil
 }
 
+// addArrays defines --input of commands that read new rows.
+func addArrays(f *pflag.FlagSet, to *[]string) {
+	f.StringArrayVar(to, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row; FILE.npy:nhwc if channels come last; NAME=@FOLDER/{COLUMN} for PNG files that a column names, samples 0 to 1, with :255 behind it 0 to 255 (repeatable)")
+}
+
+// arrays are those that the values of --input name for new rows.
+func (d *dataFlags) arrays(inputs []string) ([]tensorInput, error) {
+	tensors, columns := tensorInputs(inputs)
+	if len(columns) > 0 {
+		return nil, usagef("--input %q: new rows have the columns that decompose was given; NAME=@FILE.npy names new arrays", columns[0])
+	}
+	d.tensors = len(tensors) > 0
+	return tensors, nil
+}
+
+// bindArrays gives arrays the columns that a decomposition has for their inputs.
+func bindArrays(tensors []tensorInput, opened *wiring.Opened) {
+	for i, t := range tensors {
+		tensors[i].columns = opened.Inputs[t.name]
+	}
+}
+
 func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *onnx.Graph) (joined data.Source, err error) {
 	var folders []tensorInput
 	for _, t := range tensors {
@@ -152,7 +176,8 @@ func (t tensorInput) open(input onnx.Tensor, o *files.Options) (*npy.Source, err
 	if err != nil {
 		return nil, err
 	}
-	if width := widthOf(from.RowShape()); width != input.Width() {
+	column, _ := from.Schema().Lookup(t.columns[0])
+	if width := max(column.Width, 1); width != input.Width() {
 		return nil, fmt.Errorf("%s: the array holds %d numbers a row, input %q takes %d", flag, width, t.name, input.Width())
 	}
 	if turned := input.Turned(from.RowShape()); turned != "" {
@@ -171,15 +196,6 @@ func (t tensorInput) open(input onnx.Tensor, o *files.Options) (*npy.Source, err
 func turnedLast(shape []int) []int {
 	n := len(shape) - 1
 	return append([]int{shape[n]}, shape[:n]...)
-}
-
-// widthOf is how many numbers a row of the shape has.
-func widthOf(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }
 
 // pictures joins the pictures to the rows.

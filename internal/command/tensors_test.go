@@ -135,6 +135,30 @@ func TestImageInput(t *testing.T) {
 	if o.out != want {
 		t.Error("apply differs from contributions.csv")
 	}
+	told := explainJSON(t, filepath.Join(temp, "result"), "--data", filepath.Join(temp, "rows.csv"), "--input", "image=@"+filepath.Join(temp, "image.npy"), "--row", "7")
+	_, parts := table(t, filepath.Join(temp, "result"), resultdir.Contributions)
+	if p := told.Rows[0].Predictors[0]; p.Unstructured != number(t, parts[6][2]) || p.Eta != number(t, parts[6][3]) {
+		t.Errorf("explained %+v, contributions %q", p, parts[6])
+	}
+	if bad := call(t, "explain", filepath.Join(temp, "result"), "--data", filepath.Join(temp, "rows.csv"), "--input", "image=age"); bad.status != exitUsage {
+		t.Errorf("explain with columns: status %d, %s", bad.status, bad.err)
+	}
+
+	// Before, an array had a column for each number. Such results are read, of columns and of an array.
+	var columns strings.Builder
+	columns.WriteString("age,image[0],image[1],image[2],image[3],image[4],image[5]\n")
+	for i := range 40 {
+		v := image[i*6:]
+		fmt.Fprintf(&columns, "%d,%g,%g,%g,%g,%g,%g\n", 20+i%30, v[0], v[1], v[2], v[3], v[4], v[5])
+	}
+	write(t, filepath.Join(temp, "columns.csv"), columns.String())
+	done(t, "decompose", "--model", filepath.Join(temp, "net.onnx"), "--data", filepath.Join(temp, "columns.csv"), "--out", filepath.Join(temp, "apart"))
+	apart := read(t, temp, "apart", resultdir.Contributions)
+	for _, rows := range [][]string{{"--data", filepath.Join(temp, "columns.csv")}, {"--data", filepath.Join(temp, "rows.csv"), "--input", "image=@" + filepath.Join(temp, "image.npy")}} {
+		if o := done(t, append([]string{"apply", "--decomposition", filepath.Join(temp, "apart"), "--out", "-"}, rows...)...); o.out != apart {
+			t.Errorf("apply %q differs from contributions.csv", rows)
+		}
+	}
 	if text := read(t, temp, "result", "report.html"); strings.Contains(text, "image[") {
 		t.Error("the report has the picture's numbers as columns")
 	}

@@ -288,7 +288,7 @@ def test_inputs_of_files_in_memory(rows):
 
 
 def test_inputs_that_are_arrays(rows):
-    onnx = pytest.importorskip("onnx")
+    onnx, pyarrow = pytest.importorskip("onnx"), pytest.importorskip("pyarrow")
     helper, double = onnx.helper, onnx.TensorProto.DOUBLE
     nodes = [helper.make_node("ReduceSum", ["img", "axes"], ["sum"], keepdims=0), helper.make_node("Unsqueeze", ["sum", "one"], ["out"])]
     constants = [onnx.numpy_helper.from_array(numpy.array(v), k) for k, v in (("axes", [1, 2]), ("one", [1]))]
@@ -300,3 +300,25 @@ def test_inputs_that_are_arrays(rows):
     d = pho.decompose(model, rows, "~ s(age)", inputs={"img": images})
     numpy.testing.assert_allclose(d.contributions["eta"], images.sum(axis=(1, 2)), atol=1e-9)
     numpy.testing.assert_allclose(d.apply(rows.head(5), inputs={"img": images[:5]})["eta"], images[:5].sum(axis=(1, 2)), atol=1e-9)
+    assert d.explain(rows.head(5), inputs={"img": images[:5]}).document["rows"][4]["predictors"][0]["eta"] == d.contributions["eta"][4]
+    age = rows.age.to_numpy()[:5]
+    for table in (
+        {"age": age, "img": images[:5]},
+        {"age": age.tolist(), "img": images[:5].reshape(5, 6).tolist()},
+        pandas.DataFrame({"age": age, "img": list(images[:5])}),
+        pyarrow.table({"age": age, "img": images[:5].tolist()}),
+    ):
+        assert list(d.apply(table)["eta"]) == list(d.contributions["eta"][:5])
+        assert list(d.apply(table, precision="float64")["eta"]) == list(d.contributions["eta"][:5])  # through files
+        assert d.explain(table).document["rows"][4]["predictors"][0]["eta"] == d.contributions["eta"][4]
+    for img in (images[3], images[3].tolist()):
+        assert d.apply({"age": age[3], "img": img})["eta"] == d.contributions["eta"][3]
+        assert d.explain({"age": age[3], "img": img}).document["rows"][0]["predictors"][0]["eta"] == d.contributions["eta"][3]
+    of_one = d.apply(pandas.Series({"age": age[3]}, name="a"), inputs={"img": images[3:4]})
+    assert of_one.name == "a" and of_one["eta"] == d.contributions["eta"][3]
+    with pytest.raises(pho.Error, match=r"column 'img', row 0: the array has the shape \(3, 2\), the network takes \(2, 3\)"):
+        d.apply({"age": age[3], "img": images[3].T})
+    with pytest.raises(pho.Error, match=r"column 'img', row 1: the array has the shape \(5,\), that of row 0 has \(2, 3\)"):
+        d.explain({"age": age[:2], "img": [images[0], images[1].ravel()[:5]]})
+    with pytest.raises(pho.Error, match="column 'age' holds values of type list"):
+        d.apply({"age": images[:5, 0], "img": images[:5]})

@@ -393,7 +393,9 @@ def test_boosters_as_onnx(library, people):
 
 def test_boosters_never_onnx(people):
     """A model that ONNX cannot compute is called, and the reason is told; its structured part is written."""
-    model = pytest.importorskip("catboost").CatBoostRegressor(iterations=5, verbose=0, allow_writing_files=False, cat_features=["region"], one_hot_max_size=1)
+    model = pytest.importorskip("catboost").CatBoostRegressor(
+        iterations=5, verbose=0, allow_writing_files=False, cat_features=["region"], one_hot_max_size=1
+    )
     rows = people[["region", "age"]]
     model.fit(rows, people.y)
     d = pho.decompose(model, rows, "~ s(age) + region", export_onnx=True)

@@ -1,10 +1,14 @@
 package browsertest
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +61,8 @@ func all() []report {
 		{name: "skewed", make: skewed},
 		{name: "comparison", page: "compare.html", make: comparison},
 		{name: "drift", page: "monitor.html", make: drift},
+		{name: "form", page: "form.html", make: form},
+		{name: "form-classes", page: "form.html", make: formOfClasses},
 		{name: "bike", data: "bike_hour.csv.gz", make: bike},
 		{name: "california", data: "california_housing.csv.gz", make: california},
 	}
@@ -359,6 +365,54 @@ func comparison(w *workshop) {
 		w.pho("decompose", "--model", name+"-net/model.onnx", "--data", name+".csv", "--response", "y", "--out", name)
 	}
 	w.pho("compare", "first", "second", "--out", "out")
+}
+
+// form is the page of pho serve, of a column of numbers and one of 200 levels.
+func form(w *workshop) {
+	levels(w)
+	w.served()
+}
+
+// formOfClasses is that of ten classes.
+func formOfClasses(w *workshop) {
+	classes(w)
+	w.served()
+}
+
+// served puts the page that pho serve has of the result beside it.
+func (w *workshop) served() {
+	w.t.Helper()
+	c := exec.Command(written.pho, "serve", "out", "--listen", "127.0.0.1:0")
+	c.Dir = w.dir
+	log, err := c.StderrPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer c.Wait()
+	defer c.Process.Kill()
+	address := ""
+	for lines := bufio.NewScanner(log); address == "" && lines.Scan(); {
+		var said struct{ Msg, Address string }
+		if err := json.Unmarshal(lines.Bytes(), &said); err != nil {
+			w.t.Fatalf("%v: %s", err, lines.Bytes())
+		}
+		address = said.Address
+	}
+	r, err := http.Get("http://" + address + "/")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	page, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = os.WriteFile(w.place("out/form.html"), page, 0o644)
+	}
+	if err != nil || r.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s, %v: %s", r.Status, err, page)
+	}
 }
 
 // drift is a network that is followed over 30 days, of which the last are other ones.

@@ -1,6 +1,6 @@
 // Package oip reads requests and writes answers of the Open Inference Protocol, version 2
 // (KServe, Triton and others speak it), in JSON and with the extension of binary tensors.
-// It knows tensors, and nothing of models or of HTTP.
+// Plain rows may stand in place of tensors. It knows nothing of models or of HTTP.
 package oip
 
 import (
@@ -13,10 +13,15 @@ import (
 type Request struct {
 	ID      string
 	Inputs  []Tensor
+	Rows    int      // of plain rows, which stand in Inputs as tensors; -1: the request had inputs
 	Outputs []Output // that are asked for; empty: the server chooses
 	// BinaryOutput: outputs go out as binary data, where Outputs do not say otherwise.
 	BinaryOutput bool
 	Parameters   []Parameter // others than BinaryOutput, in the order of the request
+
+	Passed []string // columns of the first plain row that are not kept
+	// Reads tells which columns of plain rows are kept; nil: all. Reset leaves it.
+	Reads func(column []byte) bool
 
 	numbers []float64 // that tensors' values are cut from
 	codes   []int32
@@ -32,6 +37,7 @@ type Tensor struct {
 	Numbers  []float64 // NaN: null
 	Codes    []int32   // positions in Levels; -1: null
 	Levels   []string  // each once
+	Absent   int       // of plain rows: the first, from 1, without this column, which then has no values; 0: none
 
 	binary int  // bytes of binary data behind the JSON; -1: data is JSON
 	given  bool // data is there

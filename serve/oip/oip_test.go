@@ -24,8 +24,11 @@ type plain struct {
 	}
 }
 
-// flat are the elements of nested arrays.
+// flat are the elements of nested arrays, truth values as numbers.
 func flat(v any) []any {
+	if yes, ok := v.(bool); ok {
+		v = map[bool]float64{true: 1}[yes]
+	}
 	list, ok := v.([]any)
 	if !ok {
 		return []any{v}
@@ -201,6 +204,7 @@ func TestBinary(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good), -1)
 	f.Add([]byte(`{"inputs":[{"name":"x","datatype":"FP64","shape":[1],"parameters":{"binary_data_size":8}}]}12345678`), 88)
+	f.Add([]byte(plainRows), -1)
 	f.Add([]byte(`{"inputs":[{"name":"x\ud800","datatype":"BYTES","shape":[1,1],"data":[["\uD83D\uDE00\/"]]}]}`), -1)
 	f.Fuzz(func(t *testing.T, body []byte, header int) {
 		var r oip.Request
@@ -226,6 +230,10 @@ func FuzzParse(f *testing.F) {
 		if want.ID != r.ID && !differs(text) {
 			t.Errorf("id %q, want %q", r.ID, want.ID)
 		}
+		if r.Rows >= 0 && !differs(text) {
+			sameRows(t, &r, text)
+			return
+		}
 		for i := range r.Inputs {
 			if differs(text) {
 				return
@@ -243,7 +251,7 @@ func FuzzParse(f *testing.F) {
 // differs tells whether encoding/json may take a field for another: it does not mind case,
 // and takes the last of two.
 func differs(text []byte) bool {
-	for _, name := range []string{`"id"`, `"inputs"`, `"data"`, `"name"`, `"shape"`, `"datatype"`} {
+	for _, name := range []string{`"id"`, `"inputs"`, `"rows"`, `"data"`, `"name"`, `"shape"`, `"datatype"`} {
 		if strings.Count(string(text), name) != strings.Count(strings.ToLower(string(text)), name) {
 			return true
 		}

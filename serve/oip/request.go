@@ -6,8 +6,8 @@ import (
 
 // Reset empties the request, and keeps its memory.
 func (r *Request) Reset() {
-	r.ID, r.BinaryOutput = "", false
-	r.Inputs, r.Outputs, r.Parameters = r.Inputs[:0], r.Outputs[:0], r.Parameters[:0]
+	r.ID, r.BinaryOutput, r.Rows = "", false, -1
+	r.Inputs, r.Outputs, r.Parameters, r.Passed = r.Inputs[:0], r.Outputs[:0], r.Parameters[:0], r.Passed[:0]
 	r.numbers, r.codes = r.numbers[:0], r.codes[:0]
 }
 
@@ -63,6 +63,11 @@ func (p *parser) request() error {
 				return err
 			}
 			return p.array("an array, the inputs", p.input)
+		case "rows":
+			if err := once(&seen, 4, name); err != nil {
+				return err
+			}
+			return p.rows()
 		case "outputs":
 			if err := once(&seen, 2, name); err != nil {
 				return err
@@ -82,8 +87,11 @@ func (p *parser) request() error {
 	if p.peek() != 0 || p.at < len(p.b) {
 		return p.fail("its end; with binary data behind the JSON, the header field Inference-Header-Content-Length says where that begins: it")
 	}
-	if seen&2 == 0 {
-		return errorf("the request has no inputs")
+	switch seen & (1<<1 | 1<<4) {
+	case 0:
+		return errorf("the request has no inputs and no rows")
+	case 1<<1 | 1<<4:
+		return errorf("the request has inputs and rows: one of them is too many")
 	}
 	return nil
 }

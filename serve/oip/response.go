@@ -29,18 +29,7 @@ type Result struct {
 // Append appends the answer to b, and says how many bytes of it are JSON; -1: all.
 func (r *Response) Append(b []byte) (out []byte, header int) {
 	start, binaries := len(b), false
-	b = append(b, `{"model_name":`...)
-	b = AppendText(b, r.Model)
-	b = append(b, `,"model_version":`...)
-	b = AppendText(b, r.Version)
-	if r.ID != "" {
-		b = append(b, `,"id":`...)
-		b = AppendText(b, r.ID)
-	}
-	if r.Parameters != nil {
-		b = append(b, `,"parameters":`...)
-		b = append(b, r.Parameters...)
-	}
+	b = r.appendHead(b)
 	b = append(b, `,"outputs":[`...)
 	for i := range r.Outputs {
 		if i > 0 {
@@ -60,6 +49,23 @@ func (r *Response) Append(b []byte) (out []byte, header int) {
 		}
 	}
 	return b, header
+}
+
+// appendHead appends what stands before the outputs.
+func (r *Response) appendHead(b []byte) []byte {
+	b = append(b, `{"model_name":`...)
+	b = AppendText(b, r.Model)
+	b = append(b, `,"model_version":`...)
+	b = AppendText(b, r.Version)
+	if r.ID != "" {
+		b = append(b, `,"id":`...)
+		b = AppendText(b, r.ID)
+	}
+	if r.Parameters != nil {
+		b = append(b, `,"parameters":`...)
+		b = append(b, r.Parameters...)
+	}
+	return b
 }
 
 func (o *Result) rows() int {

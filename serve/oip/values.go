@@ -16,6 +16,7 @@ const (
 	numbers              // or null
 	texts                // or null
 	booleans             // or null
+	arrays               // of plain rows
 )
 
 // data reads the elements of a tensor, flat or nested as its shape.
@@ -139,6 +140,7 @@ func (r *Request) tensors(raw []byte) error {
 		}
 		var err error
 		switch {
+		case t.Absent > 0: // it has no values
 		case t.binary >= 0 && t.given:
 			return errorf("input %q has data and binary_data_size: one of them is too many", t.Name)
 		case t.binary >= 0 && t.binary > len(raw):

@@ -132,9 +132,9 @@ func (s *scheduler) choose() *job {
 	return first
 }
 
-// goesWith tells whether two jobs can be computed as one.
+// goesWith tells whether two jobs can be computed as one. Those with arrays would be copied for little: they take long.
 func (j *job) goesWith(o *job) bool {
-	return j.g == o.g && j.how == o.how && j.how == serve.How{SE: j.how.SE}
+	return j.g == o.g && !j.g.shape.arrays && j.how == o.how && j.how == serve.How{SE: j.how.SE}
 }
 
 // count is how many jobs wait.

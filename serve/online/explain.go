@@ -69,15 +69,10 @@ func groupsOf(r *decompose.Result, k int) (groups []group) {
 
 // explained answers explain with the rows of a job.
 func (s *Server) explained(c *fasthttp.RequestCtx, d *desk, g *generation) error {
-	ctx, cancel := context.WithDeadline(context.Background(), d.job.deadline)
-	defer cancel()
-	sums, err := g.sumErrors(ctx, &d.job)
-	if err != nil {
+	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Unseen: d.job.split.Unseen}
+	var err error
+	if out.Rows, err = g.explainRows(d); err != nil {
 		return err
-	}
-	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Rows: []report.ExplainedRow{}, Unseen: d.job.split.Unseen}
-	for i := range d.job.rows.Len() {
-		out.Rows = append(out.Rows, g.row(&d.job, sums, i, d.asked.reasons))
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -86,6 +81,21 @@ func (s *Server) explained(c *fasthttp.RequestCtx, d *desk, g *generation) error
 	c.Response.Header.SetContentType("application/json")
 	c.Response.SetBody(append(text, '\n'))
 	return nil
+}
+
+// explainRows explains the rows of the job at a desk.
+func (g *generation) explainRows(d *desk) ([]report.ExplainedRow, error) {
+	ctx, cancel := context.WithDeadline(context.Background(), d.job.deadline)
+	defer cancel()
+	sums, err := g.sumErrors(ctx, &d.job)
+	if err != nil {
+		return nil, err
+	}
+	out := []report.ExplainedRow{}
+	for i := range d.job.rows.Len() {
+		out = append(out, g.row(&d.job, sums, i, d.asked.reasons))
+	}
+	return out, nil
 }
 
 // sumErrors are the standard errors that the parts do not have: of sums, and of several

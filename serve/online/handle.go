@@ -3,16 +3,19 @@ package online
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/serve/oip"
 )
 
@@ -58,14 +61,18 @@ const (
 	opModels
 	opModel
 	opModelReady
+	opReport
+	opOpenAPI
+	opPage
 	opInfer
+	opRows
 	opExplain
 	ops // how many there are
 )
 
 // names of them, in metrics and logs.
 func (o op) String() string {
-	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "infer", "explain"}[o]
+	return [...]string{"unknown", "server", "live", "ready", "metrics", "models", "model", "model_ready", "report", "openapi", "page", "infer", "rows", "explain"}[o]
 }
 
 // route finds what the path names: an operation, and the model that it is about. Who brings no token is not told.
@@ -76,6 +83,8 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 	}
 	method := "GET"
 	switch string(path) {
+	case "":
+		return s.pageModel(c)
 	case "/v2":
 		o = opServer
 	case "/v2/health/live":
@@ -86,10 +95,12 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 		o = opModels
 	case "/metrics":
 		o = opMetrics
+	case "/openapi.json":
+		o = opOpenAPI
 	default:
 		rest, ok := bytes.CutPrefix(path, []byte("/v2/models/"))
 		if !ok {
-			return nil, opUnknown, faultf(404, "there is nothing at this path; GET /v2 is the server, /v2/models its models")
+			return nil, opUnknown, faultf(404, "there is nothing at this path; GET /openapi.json says what there is")
 		}
 		name, rest, _ := bytes.Cut(rest, []byte("/"))
 		if m = s.models.get(name); m == nil {
@@ -106,37 +117,76 @@ func (s *Server) route(c *fasthttp.RequestCtx) (m *model, o op, err error) {
 			o = opModel
 		case "ready":
 			o = opModelReady
+		case "report":
+			o = opReport
 		case "infer":
 			o, method = opInfer, "POST"
+		case "rows":
+			o, method = opRows, "POST"
 		case "explain":
 			o, method = opExplain, "POST"
 		default:
-			return m, opUnknown, faultf(404, "a model has ready, infer and explain, not %.80q", rest)
+			return m, opUnknown, faultf(404, "a model has ready, report, infer, rows and explain, not %.80q", rest)
 		}
 	}
-	if own := string(c.Method()); own != method && (own != "HEAD" || method != "GET") {
-		c.Response.Header.Set("Allow", method)
-		return m, o, faultf(405, "this path takes %s", method)
+	return m, o, only(c, method)
+}
+
+// only refuses other methods.
+func only(c *fasthttp.RequestCtx, methods ...string) error {
+	for _, method := range methods {
+		if own := string(c.Method()); own == method || own == "HEAD" && method == "GET" {
+			return nil
+		}
 	}
-	return m, o, nil
+	c.Response.Header.Set("Allow", strings.Join(methods, ", "))
+	return faultf(405, "this path takes %s", strings.Join(methods, " and "))
 }
 
 // allowed checks the client's token. Whether the server lives and is ready is nobody's
-// secret.
+// secret. Browsers cannot bring a token to a page, but a password that they ask for: it is the same.
 func (s *Server) allowed(c *fasthttp.RequestCtx, path string) error {
 	if s.o.Token == nil || path == "/v2/health/live" || path == "/v2/health/ready" {
 		return nil
 	}
-	scheme, given, _ := bytes.Cut(c.Request.Header.Peek("Authorization"), []byte(" "))
-	if !bytes.EqualFold(scheme, []byte("Bearer")) || !sameSecret(bytes.TrimLeft(given, " "), s.o.Token()) {
+	if !sameSecret(given(c), s.o.Token()) {
 		c.Response.Header.Set("WWW-Authenticate", `Bearer realm="pho"`)
+		if path == "" || path == "/openapi.json" || strings.HasSuffix(path, "/report") {
+			c.Response.Header.Set("WWW-Authenticate", `Basic realm="pho: any name, and the token as password", charset="UTF-8"`)
+		}
 		return faultf(401, "the request does not bring the token that this server asks for: send the header field Authorization: Bearer TOKEN")
 	}
 	return nil
 }
 
-func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) error {
+// given is the token that a request brings, or the password; nil: none.
+func given(c *fasthttp.RequestCtx) []byte {
+	scheme, given, _ := bytes.Cut(c.Request.Header.Peek("Authorization"), []byte(" "))
+	given = bytes.TrimLeft(given, " ")
+	switch {
+	case bytes.EqualFold(scheme, []byte("Bearer")):
+		return given
+	case bytes.EqualFold(scheme, []byte("Basic")):
+		plain, err := base64.StdEncoding.AppendDecode(nil, given)
+		if err != nil {
+			return nil
+		}
+		_, password, _ := bytes.Cut(plain, []byte(":"))
+		return password
+	}
+	return nil
+}
+
+func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.o.Log.Error("internal error", "operation", o.String(), "panic", r)
+			err = panicked{r}
+		}
+	}()
 	switch o {
+	case opPage:
+		return s.page(c, m, begun)
 	case opLive, opReady, opModelReady:
 		return nil
 	case opServer:
@@ -145,12 +195,28 @@ func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time)
 		return writeJSON(c, map[string]any{"models": s.listed()})
 	case opModel:
 		return writeJSON(c, m.metadata())
+	case opOpenAPI:
+		return writeJSON(c, s.openAPI())
+	case opReport:
+		return m.report(c)
 	case opMetrics:
 		c.Response.Header.SetContentType("text/plain; version=0.0.4; charset=utf-8")
 		c.Response.SetBody(s.metricsText())
 		return nil
 	}
 	return s.split(c, m, o, begun)
+}
+
+// report answers with the page that lies in the result.
+func (m *model) report(c *fasthttp.RequestCtx) error {
+	page, err := resultdir.ReadFile(m.dir, resultdir.Report)
+	if err != nil {
+		return faultf(404, "the result of model %q has no %s", m.name, resultdir.Report)
+	}
+	c.Response.Header.SetContentType("text/html; charset=utf-8")
+	c.Response.Header.Set("Content-Security-Policy", "frame-ancestors 'none'") // beside that of the page itself
+	c.Response.SetBody(page)
+	return nil
 }
 
 func writeJSON(c *fasthttp.RequestCtx, v any) error {

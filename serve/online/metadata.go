@@ -12,7 +12,7 @@ func (m *model) metadata() any {
 	}
 	var inputs, outputs []tensor
 	for _, c := range g.shape.columns {
-		t := tensor{c.Name, oip.FP64, []int{-1}}
+		t := tensor{c.Name, oip.FP64, append([]int{-1}, c.Shape...)}
 		if c.Text {
 			t.Datatype = oip.Bytes
 		}

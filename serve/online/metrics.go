@@ -39,8 +39,8 @@ func (c *counts) add(status int, took time.Duration) {
 
 // modelCounts are of one model.
 type modelCounts struct {
-	rows           atomic.Int64
-	infer, explain counts
+	rows                  atomic.Int64
+	infer, plain, explain counts
 }
 
 // metrics are of the server.
@@ -52,6 +52,8 @@ func (m *metrics) add(of *model, o op, status int, took time.Duration) {
 	switch {
 	case of != nil && o == opInfer:
 		of.counts.infer.add(status, took)
+	case of != nil && o == opRows:
+		of.counts.plain.add(status, took)
 	case of != nil && o == opExplain:
 		of.counts.explain.add(status, took)
 	default:
@@ -82,6 +84,7 @@ func labelled(name, value string) string {
 func (s *Server) kinds(each func(labels string, c *counts)) {
 	for _, m := range s.models.all() {
 		each(labelled("model", m.name)+`,operation="infer"`, &m.counts.infer)
+		each(labelled("model", m.name)+`,operation="rows"`, &m.counts.plain)
 		each(labelled("model", m.name)+`,operation="explain"`, &m.counts.explain)
 	}
 	for o := range ops {

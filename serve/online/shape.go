@@ -9,6 +9,7 @@ import (
 type shape struct {
 	inputs    map[string][]int // columns that a tensor of that name fills
 	columns   []serve.Column
+	arrays    bool     // there are some among them
 	parts     []string // of a row, without and with standard errors
 	partsSE   []string
 	at, atSE  map[string]int
@@ -25,6 +26,7 @@ func shapeOf(e *serve.Explainer) shape {
 	place := map[string]int{}
 	for i, c := range s.columns {
 		place[c.Name] = i
+		s.arrays = s.arrays || c.Shape != nil
 	}
 	for _, in := range e.Inputs() {
 		var columns []int
@@ -60,6 +62,9 @@ func shapeOf(e *serve.Explainer) shape {
 	}
 	return s
 }
+
+// reads tells whether a column of that name is read.
+func (s *shape) reads(column []byte) bool { return s.inputs[string(column)] != nil }
 
 // isError tells whether a part is a standard error.
 func (s *shape) isError(name string) bool {

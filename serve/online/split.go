@@ -2,6 +2,8 @@ package online
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -32,14 +34,8 @@ var desks = sync.Pool{New: func() any { return &desk{job: job{rows: serve.NewRow
 // mostKept is how large a buffer may be that is kept for other requests.
 const mostKept = 1 << 20
 
-// split answers infer and explain.
-func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.o.Log.Error("internal error", "model", m.name, "panic", r)
-			err = panicked{r}
-		}
-	}()
+// split answers infer, rows and explain.
+func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) error {
 	length, err := headerLength(c)
 	if err != nil {
 		return err
@@ -49,10 +45,40 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 	if err = s.body(c, d); err != nil {
 		return err
 	}
+	g := m.now.Load()
+	if err := s.compute(d, m, g, o, length, begun); err != nil {
+		return err
+	}
+	j := &d.job
+	if o == opExplain {
+		return s.explained(c, d, g)
+	}
+	g.fill(&d.response, &d.request, &d.asked, j)
+	if d.response.Parameters, err = unseenParameters(j.split.Unseen); err != nil {
+		return err
+	}
+	var body []byte
+	header := -1
+	if o == opRows {
+		body = d.response.AppendRows(d.body[:0], j.rows.Len()) // what was read is no longer needed
+	} else {
+		body, header = d.response.Append(d.body[:0])
+	}
+	c.Response.Header.SetContentType("application/json")
+	if header >= 0 {
+		c.Response.Header.SetContentType("application/octet-stream")
+		c.Response.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
+	}
+	d.body = c.Response.SwapBody(body) // nothing is copied
+	return nil
+}
+
+// compute splits the rows of the body at the desk, of which length bytes are JSON.
+func (s *Server) compute(d *desk, m *model, g *generation, o op, length int, begun time.Time) error {
+	d.request.Reads = g.shape.reads
 	if err := d.request.Parse(d.body, length); err != nil {
 		return err
 	}
-	g := m.now.Load()
 	if err := d.asked.read(&d.request, o); err != nil {
 		return err
 	}
@@ -61,11 +87,11 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 	if d.asked.unseen != nil {
 		j.how.Unseen = *d.asked.unseen
 	}
-	if err = g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
-		return err
+	if err := g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
+		return g.suggesting(err, &d.request)
 	}
 	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
-	if o == opInfer {
+	if o != opExplain {
 		if err := g.outputs(&d.request, &d.asked, j); err != nil {
 			return err
 		}
@@ -74,24 +100,25 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 		return err
 	}
 	if err := s.schedule.do(j); err != nil {
-		return err
+		return g.suggesting(err, &d.request)
 	}
 	m.counts.rows.Add(int64(j.rows.Len()))
-	if o == opExplain {
-		return s.explained(c, d, g)
-	}
-	g.fill(&d.response, &d.request, &d.asked, j)
-	if d.response.Parameters, err = unseenParameters(j.split.Unseen); err != nil {
-		return err
-	}
-	body, header := d.response.Append(d.body[:0]) // what was read is no longer needed
-	c.Response.Header.SetContentType("application/json")
-	if header >= 0 {
-		c.Response.Header.SetContentType("application/octet-stream")
-		c.Response.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
-	}
-	d.body = c.Response.SwapBody(body) // nothing is copied
 	return nil
+}
+
+// suggesting lets an error of a column that is missing suggest those of the request that nothing reads: the others
+// are what they are called.
+func (g *generation) suggesting(err error, q *oip.Request) error {
+	var missing *data.MissingColumnError
+	if errors.As(err, &missing) {
+		missing.Columns = slices.Clone(q.Passed)
+		for i := range q.Inputs {
+			if name := q.Inputs[i].Name; g.shape.inputs[name] == nil {
+				missing.Columns = append(missing.Columns, name)
+			}
+		}
+	}
+	return err
 }
 
 // unseenParameters are the answer's; nil: training had all levels.
@@ -113,7 +140,7 @@ func (s *Server) put(d *desk) {
 		return // so that idle memory stays small
 	}
 	d.job.rows.Reset(0)
-	d.job.g, d.job.split = nil, serve.Split{}
+	d.job.g, d.job.split, d.request.Reads = nil, serve.Split{}, nil
 	d.response.Outputs = d.response.Outputs[:0]
 	desks.Put(d)
 }
@@ -147,7 +174,7 @@ type asked struct {
 var passed = []string{"sequence_id", "sequence_start", "sequence_end", "priority", "timeout", "content_type", "headers"}
 
 func (a *asked) read(r *oip.Request, o op) error {
-	*a = asked{se: o == opExplain, terms: o == opExplain, reasons: 3}
+	*a = asked{se: o == opExplain, terms: o != opInfer, reasons: 3}
 	for _, p := range r.Parameters {
 		switch p.Name {
 		case "terms", "se":
@@ -195,29 +222,40 @@ func (a *asked) read(r *oip.Request, o op) error {
 
 // rows fills rows with those of a request's tensors.
 func (g *generation) rows(rows *serve.Rows, r *oip.Request, most int) error {
-	n := -1
+	n := r.Rows
 	var first string
 	for i := range r.Inputs {
 		t := &r.Inputs[i]
 		if len(t.Shape) == 0 {
 			return faultf(400, "input %q has no dimension: the first is that of rows", t.Name)
 		}
-		if n < 0 {
+		if i == 0 {
 			n, first = t.Shape[0], t.Name
 		}
 		if t.Shape[0] != n {
 			return faultf(400, "input %q has %d rows, and %q has %d", t.Name, t.Shape[0], first, n)
 		}
 	}
-	if n < 0 {
-		n = 0
-	}
+	n = max(n, 0)
 	if n > most {
 		return faultf(413, "the request has %d rows; this server takes %d at a time", n, most)
 	}
 	rows.Reset(n)
+	if r.Rows == 0 { // which names no columns
+		return g.none(rows)
+	}
 	for i := range r.Inputs {
 		if err := g.add(rows, &r.Inputs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// none adds the columns of no rows.
+func (g *generation) none(rows *serve.Rows) error {
+	for _, c := range g.shape.columns {
+		if err := rows.AddTensor(c.Name, c.Shape, []float64{}); err != nil {
 			return err
 		}
 	}
@@ -230,6 +268,16 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 	if !known {
 		return nil // columns that nothing reads are welcome, as in files
 	}
+	first := g.shape.columns[fills[0]]
+	if t.Absent > 0 {
+		return &data.MissingColumnError{Column: t.Name, Where: fmt.Sprintf("data row %d", t.Absent)}
+	}
+	if first.Text && t.Datatype == oip.Bool {
+		return faultf(400, "input %q takes texts, and has true and false: send its levels as text", t.Name)
+	}
+	if first.Shape != nil && t.Datatype != oip.Bytes {
+		return rows.AddTensor(first.Name, slices.Clone(t.Shape[1:]), t.Numbers)
+	}
 	width := 1
 	for _, d := range t.Shape[1:] {
 		width *= d
@@ -238,14 +286,14 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 		return faultf(400, "input %q has %d values a row (shape %v), and takes %d", t.Name, width, t.Shape, len(fills))
 	}
 	if t.Codes != nil || t.Datatype == oip.Bytes {
-		if len(fills) != 1 {
+		if len(fills) != 1 || first.Shape != nil {
 			return faultf(400, "input %q takes numbers, and has texts", t.Name)
 		}
 		// Terms know levels again by the slice that holds them; the request's is used again.
-		return rows.AddCodes(g.shape.columns[fills[0]].Name, data.Codes{Index: t.Codes, Levels: slices.Clone(t.Levels)})
+		return rows.AddCodes(first.Name, data.Codes{Index: t.Codes, Levels: slices.Clone(t.Levels)})
 	}
 	if len(fills) == 1 {
-		return rows.AddNumeric(g.shape.columns[fills[0]].Name, t.Numbers)
+		return rows.AddNumeric(first.Name, t.Numbers)
 	}
 	all := make([]float64, len(t.Numbers))
 	n := rows.Len()

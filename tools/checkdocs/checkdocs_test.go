@@ -1,9 +1,27 @@
 package main
 
 import (
+	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// What blocks left behind is ended.
+func TestEnd(t *testing.T) {
+	left := exec.Command("sleep", "60")
+	if err := left.Start(); err != nil {
+		t.Skip("SKIPPED: no sleep:", err)
+	}
+	p := &page{dir: t.TempDir()}
+	if err := p.write("server.pid", strconv.Itoa(left.Process.Pid)+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.end()
+	if err := left.Wait(); err == nil {
+		t.Error("it ended by itself")
+	}
+}
 
 func TestBlocks(t *testing.T) {
 	page := "text\n<!-- check -->\n```sh\necho 1\n```\n```sh\nnot run\n```\n<!-- file a/b.csv -->\n```\nx\n```\n<!-- output -->\n```text\n1\n```\n"

@@ -16,6 +16,9 @@
 //	<!-- output -->           the block is what the last block printed: numbers to the digits shown,
 //	                          a line "..." for any lines, "..." in a line for the rest of it
 //
+// A block of sh may leave a process behind for those that follow, a server say, and its number in a file NAME.pid: it
+// is ended if a later block fails; else a block of the page has to do it.
+//
 // Every page has an empty folder. What its blocks of Python or R would have made there lies in
 // testdata/docs/PAGE, for machines without these; where they run, they make it anew, and the
 // numbers of blocks after the first of them are not compared, since training ends elsewhere on

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -86,7 +87,12 @@ type page struct {
 }
 
 // run does what the blocks say, in their order, until one fails.
-func (p *page) run() error {
+func (p *page) run() (err error) {
+	defer func() {
+		if err != nil {
+			p.end()
+		}
+	}()
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
 		return err
 	}
@@ -148,6 +154,23 @@ func (p *page) run() error {
 		return rewrite(filepath.Join(p.root, p.name), printed)
 	}
 	return nil
+}
+
+// end ends the processes that blocks have left behind, whose numbers are in files NAME.pid: the block that would have
+// done it was not reached.
+func (p *page) end() {
+	files, _ := filepath.Glob(filepath.Join(p.dir, "*.pid")) // the pattern is fine
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && pid > 1 {
+			if left, err := os.FindProcess(pid); err == nil {
+				left.Kill()
+			}
+		}
+	}
 }
 
 var errSkipped = errors.New("skipped")

@@ -1,5 +1,6 @@
 // Package onnxbasis writes the bases of terms as nodes of an ONNX graph: a row of a basis
 // times a matrix, in float64, with operators that every opset from 7 on has.
+// Coefficients are multiplied into tables before a row is seen.
 package onnxbasis
 
 import (

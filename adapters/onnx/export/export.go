@@ -1,6 +1,12 @@
 // Package export writes a decomposition into the ONNX file of its network: the network's
 // own graph and outputs as they are, and an output for every part of every predictor. Any
 // runtime then computes predictions and contributions in one run.
+//
+// Nodes are added behind the file's, named pho/..., and parts are found by these names, so that
+// taking them out again gives the network back, and writing twice is writing once. Sums of float32
+// units stay float32 unless they are large: a cast of the units would take longer than the network
+// and save no digit that they have. Trees of a part are written from their layout and not from the
+// attributes in the file, which holds no tree of the branches of one part.
 package export
 
 import (

@@ -10,6 +10,9 @@ import (
 
 // Fresh is memory for n numbers that nothing else uses. They are arbitrary: it is for those who
 // set all of them, and saves the time that clearing memory takes.
+// Files are copied into such memory and not mapped: to touch a mapped page costs as much as to copy
+// it, and a file that is cut off or changed meanwhile would end the program or change rows that
+// were read.
 func Fresh(n int) []float64 {
 	if v, ok := View(FreshBytes(8*n), n); ok {
 		return v

@@ -1,6 +1,8 @@
 // Package moments accumulates what a decomposition needs to know of the data:
-// mergeable weighted sums over rows, centred as they are formed. See
-// "The way of the data" in DESIGN.md for the list and the reasons.
+// mergeable weighted sums over rows; "The way of the data" in DESIGN.md lists them. They are
+// centred as they are formed (pairwise update of Chan, Golub and LeVeque 1983): a raw X'WX squares
+// a column's mean, and a year, or a sum of many dummies, would lose the very digits by which the
+// rank is decided. Constraints, contrasts and penalties are applied afterwards, as linear maps.
 package moments
 
 import (
@@ -20,6 +22,8 @@ type Layout struct {
 	// products: a column's own digits, not those of its square, decide rank. Sparse
 	// columns are filled up: n rows cost 2 n c^2 operations for c columns in any
 	// predictor.
+	// Two factors merge as products do: stacked, with the difference of the means as one more row
+	// (TSQR).
 	Factor bool
 }
 
@@ -36,6 +40,7 @@ type Basis struct {
 // ChunkRows is the number of rows B = max(4096, nextpow2(p^2/64)) of a merge
 // chunk for p raw columns. Chunks start at multiples of B whatever the batches,
 // so that sums do not depend on batch size or worker count.
+// A merge costs p^2 operations, so many rows share one.
 func ChunkRows(p int) int {
 	b := 4096
 	for b < p*p/64 {

@@ -12,6 +12,8 @@ import (
 // columns of a basis with each other it holds those that are less than a width apart. No row has both columns
 // of the others, the levels of a factor, say: their product about the means is -W m_i m_j, W being the
 // sum of weights, and is told by these numbers (Moments.apart).
+// Which products these are is told by the numbers and not by how columns were stored, so that sums
+// that were written merge to the same bits.
 type packed struct {
 	width []int // by basis
 	end   []int // by column: the first column of its basis that its row leaves out

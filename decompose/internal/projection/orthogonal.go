@@ -13,6 +13,8 @@ import (
 
 // Orthogonal is PHO: alpha = X^+ zeta (paper, algorithm 2) of minimum norm in
 // standardised columns, from their correlations or, if there is one, their factor.
+// Eigenvalues are asked for only where the rank is not plain: directions to be dropped are found by
+// inverse iteration, and count if no other eigenvalue is near the limit.
 func (p *Problem) Orthogonal() (*Fit, error) {
 	f := newFit(p)
 	n, terms := len(f.sd), len(p.sums.Terms)

@@ -18,6 +18,7 @@ import (
 // correlations, alpha <- alpha - N (N'BN)^+ N'(B alpha + own), own the products of
 // columns and own terms (see ownProducts); X alpha and the penalty stay as they are.
 // Directions that change no term's values keep minimum norm.
+// So the split belongs to the network's function, and a refit of the total gives it too.
 func (f *Fit) Settle() error {
 	if f.dropped == nil {
 		return nil

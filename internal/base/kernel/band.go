@@ -146,6 +146,9 @@ func scaledPlain(c []float64, rows int, row []int32, a []float64, b []float64, l
 //	dst[(r+l) mod p][(s+m) mod q] += c[((r*cols + s)*4 + l)*4 + m]
 //
 // for r < rows <= p and s < cols <= q. It destroys c.
+//
+// Cells do not overlap, and are two cache lines each: blocks that overlap by a column would make
+// the processor wait for its own stores. They are folded once for many rows.
 func FoldOuter(dst []float64, ldd, p, q int, c []float64, rows, cols int) {
 	foldOuter(best(), dst, ldd, p, q, c, rows, cols)
 }

@@ -9,6 +9,8 @@ package kernel
 // result is, is not said.) plain rounds products before it adds them, uses package math in the functions of one number (Exp, Gelu, ...), and
 // adds up a Dot in order: its results equal those of avx2 up to rounding. Functions without
 // such sums (Add, Relu, Splines, MulBand, MulBandRows, RowDots, AddBilinear, AdamStep) give the same bits everywhere.
+// Statistics and artifacts so have the same bytes with avx2 and avx512. Those of arm64 agree to
+// rounding: Go fuses multiply-adds there outside of this package.
 type isa uint8
 
 const (

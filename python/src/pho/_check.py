@@ -42,7 +42,9 @@ class Difference:
     plain: bool = False
 
 
-def compare(path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Optional[str], factors: Sequence[str] = (), onnx: bool = False) -> Difference:
+def compare(
+    path: str, inputs: Sequence[str], sample: Any, wanted: Any, na: Optional[str], factors: Sequence[str] = (), onnx: bool = False
+) -> Difference:
     """The file's predictions, as the program computes them, next to those of the model.
 
     Parameters

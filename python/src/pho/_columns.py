@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import sys
 from array import array
 from dataclasses import dataclass
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any, Iterable, Iterator, Optional, Sequence
 
 from .errors import Error
 
@@ -58,6 +60,8 @@ def encode(name: str, column: Any, text: bool = False) -> Column:
     if numpy is None:
         return _plain(name, list(column))
     values = _numpy(name, column)
+    if values.ndim > 1:
+        raise _unfit(name, "list", column[0])
     kind = values.dtype.kind
     if kind == "O":
         return _plain(name, values.tolist())
@@ -66,6 +70,32 @@ def encode(name: str, column: Any, text: bool = False) -> Column:
     if kind in "iu" and len(values) and (values.max() > _EXACT or values.min() < -_EXACT):
         raise _inexact(name)
     return Column(numpy.ascontiguousarray(values, dtype="<f8").tobytes())
+
+
+def arrays(name: str, column: Any, shape: Sequence[int]) -> Column:
+    """The values of a column whose cells are arrays, lists of lists or the like of that shape, or flat: row after row."""
+    out = bytearray()
+    for i, cell in enumerate(column.to_pylist() if hasattr(column, "to_pylist") else column):
+        if hasattr(cell, "__array__"):
+            import numpy
+
+            has, values = numpy.shape(cell), numpy.asarray(cell, dtype="<f8").tobytes()
+        else:
+            values = _plain(name, list(_leaves(cell))).values
+            has = (len(values) // 8,)
+        if has not in (tuple(shape), (math.prod(shape),)):
+            raise Error(f"column {name!r}, row {i}: the array has the shape {has}, the network takes {tuple(shape)}")
+        out += values
+    return Column(bytes(out))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The numbers of nested lists, in order."""
+    if is_scalar(value):
+        yield value
+        return
+    for v in value:
+        yield from _leaves(v)
 
 
 def _numpy(name: str, column: Any) -> Any:
@@ -154,3 +184,7 @@ def is_scalar(value: Any) -> bool:
     """Whether a value is a cell and not a column."""
     return isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or getattr(value, "shape", None) == ()
 
+
+def is_arrays(column: Any) -> bool:
+    """Whether the cells of a column are arrays, or lists."""
+    return any(not is_scalar(cell) for cell in itertools.islice(column, 1))

@@ -314,7 +314,9 @@ class Decomposition:
             raise UsageError("ax= is for one term: name it")
         return _plot.draw_all(self, predictor, scale, before, members)
 
-    def explain(self, rows: Any, predictor: Optional[str] = None, **options: Any) -> _explanation.Explanation:
+    def explain(
+        self, rows: Any, predictor: Optional[str] = None, *, inputs: Optional[Mapping[str, Any]] = None, **options: Any
+    ) -> _explanation.Explanation:
         """Say how the model's predictions of single rows are made up.
 
         Parameters
@@ -323,6 +325,8 @@ class Decomposition:
             Rows to explain; a number is a row of those that were decomposed, counted from 0.
         predictor : str, optional
             Only this predictor, or class; None: all.
+        inputs : dict of arrays, optional
+            As of :meth:`apply`.
         **options
             The flags of ``pho explain`` with underscores.
 
@@ -332,7 +336,7 @@ class Decomposition:
             Shown as text, drawn by ``.plot()``; ``.to_frame()`` has the parts.
         """
         joined = None if self._predictor is None else self._predictor.joined
-        return _explanation.explain(self, self._model, joined, rows, predictor, options)
+        return _explanation.explain(self, self._model, joined, rows, predictor, inputs or {}, options)
 
     def apply(self, rows: Any, *, se: bool = False, predictions: Any = None, inputs: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
         """The parts of new rows: coefficients and centring are those of the decomposition.
@@ -365,9 +369,14 @@ class Decomposition:
                 rows = self._predictor.joined(rows, predictions)
             if inputs is None and set(options) <= {"na", "unseen"} and _session.count(rows) <= _FEW:
                 return self._resident().apply(rows, se=se, **options)
+        row = rows if _session.is_row(rows) else None
+        rows = rows if row is None else _session.one(row)
         name = "applied.parquet" if _tables.parquet() else "applied.csv"
         with tempfile.TemporaryDirectory(prefix="pho-") as folder:
-            out, data = os.path.join(folder, name), _rows.files(rows, folder)
+            out = os.path.join(folder, name)
+            if not isinstance(rows, (str, os.PathLike, list, tuple)):
+                rows, inputs = _route.apart(rows, inputs or {}, self.artifact)
+            data = _rows.files(rows, folder) if rows is not None else []
             if self._predictor is not None and isinstance(rows, (str, os.PathLike, list, tuple)):
                 data = self._predictor.file(data, folder)
             arguments = ["apply", f"--decomposition={self._result}", f"--out={out}"]
@@ -375,7 +384,10 @@ class Decomposition:
             arguments += _command.flags({"data": data, "model": self._model, "se": se, **options})
             named = {path: "the rows" for path in data if os.path.dirname(path) == folder}
             _command.run(arguments, files=named, warn=options.get("unseen", "error") != "error")
-            return _tables.indexed(_tables.read(out), _rows.index(rows))
+            parts = _tables.read(out)
+            if row is not None:
+                return _session.like(row, {name: _tables.column(parts, name)[0] for name in _rows.columns(parts) or []})
+            return _tables.indexed(parts, _rows.index(rows))
 
     def session(self) -> _session.Session:
         """A process that keeps the decomposition open, for rows that come one by one.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
-from . import _command, _labels, _plot, _rows, _session, _tables
+from . import _command, _labels, _plot, _route, _rows, _session, _tables
 from ._result import Result
 from .errors import UsageError
 
@@ -101,7 +101,9 @@ class Explanation:
         return f"<pre>{escape(self._text)}</pre>"
 
 
-def explain(d: Result, network: Optional[str], joined: Any, rows: Any, predictor: Optional[str], options: dict[str, Any]) -> Explanation:
+def explain(
+    d: Result, network: Optional[str], joined: Any, rows: Any, predictor: Optional[str], inputs: Mapping[str, Any], options: dict[str, Any]
+) -> Explanation:
     """See Decomposition.explain."""
     with tempfile.TemporaryDirectory(prefix="pho-") as folder:
         arguments, files = ["explain", d.result], {}
@@ -113,21 +115,16 @@ def explain(d: Result, network: Optional[str], joined: Any, rows: Any, predictor
             files[f"--row {rows + 1}"] = f"row {rows} of {count}, counted from 0"
         else:
             if not isinstance(rows, (str, os.PathLike, list, tuple)):
-                rows = _one(rows) if _session.is_row(rows) else _rows.readable(rows)
+                rows = _session.one(rows) if _session.is_row(rows) else _rows.readable(rows)
                 rows = rows if joined is None else joined(rows)
-            paths = _rows.files(rows, folder)
+                rows, inputs = _route.apart(rows, inputs, d.artifact)
+            paths = _rows.files(rows, folder) if rows is not None else []
             arguments += _command.flags({"data": paths, "model": network})
             files = {path: "the rows" for path in paths if os.path.dirname(path) == folder}
-        arguments += _command.flags({"predictor": predictor, **options})
+        arguments += _command.flags({"predictor": predictor, "input": _route.bound(inputs, folder), **options})
         document = json.loads(_command.run([*arguments, "--json"], files=files))
         text = _command.run(arguments, files=files)
     if predictor is not None:
         for row in document["rows"]:
             row["predictors"] = [p for p in row["predictors"] if p["name"] == predictor]
     return Explanation(document, text.rstrip("\n"), _labels.Words(d.artifact))
-
-
-def _one(row: Any) -> dict[str, list[Any]]:
-    """A table of one row."""
-    cells = row.items() if hasattr(row, "items") else dict(row).items()
-    return {str(name): [value] for name, value in cells}

@@ -185,6 +185,28 @@ def bound(inputs: Mapping[str, Any], folder: str) -> list[str]:
     return out
 
 
+def apart(rows: Any, inputs: Mapping[str, Any], artifact: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """What _rows.readable returned without its columns of arrays, None if no other is left; `inputs` with those that the network takes."""
+    known, own = _rows.columns(rows) or [], artifact["model"].get("inputs", {})
+    arrays = [n for n in known if own.get(n) == [n] and _columns.is_arrays(_rows.column(rows, n))]
+    if not arrays:
+        return rows, dict(inputs)
+    rest = [n for n in known if n not in arrays]
+    return _rows.selected(rows, rest) if rest else None, {**inputs, **{n: _stacked(rows, n) for n in arrays}}
+
+
+def _stacked(rows: Any, name: str) -> Any:
+    """A column of arrays, or of nested lists, as one array."""
+    numpy, own = need("numpy", "to hand arrays over"), _rows.column(rows, name)
+    if getattr(own, "ndim", 0) > 1:
+        return own
+    cells = [numpy.asarray(v, dtype=float) for v in _rows.cells(rows, name)]
+    for i, cell in enumerate(cells):
+        if cell.shape != cells[0].shape:
+            raise Error(f"column {name!r}, row {i}: the array has the shape {cell.shape}, that of row 0 has {cells[0].shape}")
+    return numpy.stack(cells)
+
+
 def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], dict[str, list[str]], None]:
     """The columns that a model without names is fed: those given, by input if they were, else all
     that have no role.

@@ -79,6 +79,13 @@ def column(rows: Rows, name: str) -> Any:
     return rows[name]
 
 
+def selected(rows: Rows, names: list[str]) -> Rows:
+    """Columns of what readable returned."""
+    if isinstance(rows, dict):
+        return {n: rows[n] for n in names}
+    return rows[names] if _module(rows) == "pandas" else rows.select(names)
+
+
 def joined(rows: Rows, name: str, values: Any) -> Rows:
     """What readable returned, with one more column, or another one of that name."""
     module = _module(rows)

@@ -57,7 +57,8 @@ class Session:
         ----------
         rows : dict of cells, pandas.Series, or a table
             One row, as a dict or a Series by column, or several, as a DataFrame, an Arrow
-            table or a dict of columns.
+            table or a dict of columns. Where the network takes arrays, pictures say, cells of that column
+            are arrays or nested lists; in a dict of columns the column may be one array, rows first.
         se : bool
             The standard error of each term as well, as ``TERM.se``.
         na : {"error", "drop", "keep"}
@@ -139,7 +140,7 @@ def _close(processes: list[_process.Process]) -> None:
 def _taken(rows: Any, needed: Sequence[dict[str, Any]]) -> tuple[int, dict[str, _columns.Column]]:
     """How many rows there are, and those of the columns that are there."""
     if is_row(rows):
-        return 1, {c["name"]: _columns.encode(c["name"], [rows[c["name"]]], c["text"]) for c in needed if c["name"] in rows}
+        return 1, {c["name"]: _encoded(c, [rows[c["name"]]]) for c in needed if c["name"] in rows}
     known = _rows.columns(rows)
     if known is None:
         raise UsageError(
@@ -147,15 +148,26 @@ def _taken(rows: Any, needed: Sequence[dict[str, Any]]) -> tuple[int, dict[str, 
             "a DataFrame, an Arrow table or a dict of columns for several"
         )
     rows, there = _rows.readable(rows), set(known)
-    found = {c["name"]: _columns.encode(c["name"], _rows.column(rows, c["name"]), c["text"]) for c in needed if c["name"] in there}
-    return _rows.rows_in(rows), found
+    return _rows.rows_in(rows), {c["name"]: _encoded(c, _rows.column(rows, c["name"])) for c in needed if c["name"] in there}
+
+
+def _encoded(needed: dict[str, Any], cells: Any) -> _columns.Column:
+    """The cells of a column that the program needs; of arrays it tells the shape."""
+    if needed.get("shape"):
+        return _columns.arrays(needed["name"], cells, needed["shape"])
+    return _columns.encode(needed["name"], cells, needed["text"])
 
 
 def is_row(rows: Any) -> bool:
-    """Whether rows are one: a dict of cells, or a Series."""
+    """Whether rows are one: a dict of cells, of which some may be arrays, or a Series."""
     if isinstance(rows, dict):
-        return all(_columns.is_scalar(v) for v in rows.values())
+        return not rows or any(_columns.is_scalar(v) for v in rows.values())
     return _is_series(rows)
+
+
+def one(row: Any) -> dict[str, list[Any]]:
+    """A table of one row."""
+    return {str(name): [value] for name, value in row.items()}
 
 
 def count(rows: Any) -> int:
@@ -170,11 +182,13 @@ def _is_series(rows: Any) -> bool:
 def _given(rows: Any, names: Sequence[str], payload: memoryview, n: int) -> Any:
     """The parts as what the rows are."""
     if is_row(rows):
-        parts = dict(zip(names, payload.cast("d")))
-        if isinstance(rows, dict):
-            return parts
-        return type(rows)(parts, name=rows.name)
+        return like(rows, dict(zip(names, payload.cast("d"))))
     return _tables.of_columns(payload, list(names), n, _rows.index(rows))
+
+
+def like(row: Any, parts: dict[str, float]) -> Any:
+    """The parts of one row as what that is."""
+    return parts if isinstance(row, dict) else type(row)(parts, name=row.name)
 
 
 def arguments(result: str, model: Optional[str]) -> list[str]:

@@ -19,6 +19,8 @@ import (
 // columns is finite and means nothing.
 // A layer keeps what its backward pass needs until the next Forward, so it
 // serves one goroutine; Replica gives another one the same parameters.
+// So products take weights as they are, forward and backward, and vectors are filled by the rows of
+// a batch; only gradients of weights need rows, which are turned once.
 type Layer[T kernel.Float] interface {
 	// Out is the number of columns of the output.
 	Out() int

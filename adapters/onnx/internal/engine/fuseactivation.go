@@ -33,6 +33,8 @@ func (f *fusion) about(v *graph.Value, x float64) bool {
 }
 
 // times is what n multiplies by the number a, nil if it does not.
+// The number must be a in the precision of the run: a network run in float64 is computed with the
+// constants of its own file, also where these are float32.
 func (f *fusion) times(n *graph.Node, a float64) *graph.Value {
 	switch {
 	case n == nil:

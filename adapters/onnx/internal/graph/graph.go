@@ -2,6 +2,8 @@
 // axis are known, with what is constant folded. Read is given the operators. Known here are
 // those alone that say what a graph is made of, control flow, functions and sequences, which
 // are expanded to the nodes that they come to.
+// How often a loop runs must be known then: if it depended on a row's data it would mix rows
+// anyway, since ONNX decides once for the whole batch.
 package graph
 
 import (

@@ -37,6 +37,8 @@ type Operator struct {
 	Texts bool
 	// Replace gives the nodes that compute the outputs in the place of a node whose inputs
 	// are known, in order (Check.Replacement); nil, or nil nodes: it stays.
+	// So an operator that joins a linear part and a head, as LinearClassifier does, becomes Gemm,
+	// Sigmoid and Concat, whose terms, heads and fast products are known.
 	Replace func(c *Check) ([]*Node, error)
 	// Moves reports whether the outputs of n hold numbers of its input v as they are;
 	// nil: never.

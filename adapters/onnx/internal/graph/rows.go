@@ -19,6 +19,9 @@ const (
 const MaxAround = 1<<30 - 1
 
 // RowsAxis marks an axis of outer*N*inner entries; false if it has none, or too many.
+// A Reshape that joins axes with the rows makes one. The memory is that of the separate axes, so
+// operators that do the same at every index need no change; rewriting the graph on separate axes
+// would need the attributes of every operator a second time.
 func RowsAxis(outer, inner int) (d int, ok bool) {
 	switch {
 	case outer < 1 || inner < 1 || outer > MaxAround || inner > MaxAround:

@@ -11,6 +11,8 @@ import (
 // times lines of the image, one for each channel and tap of the window. A window that moves by s
 // pixels meets every s-th pixel at each tap. So each axis of the padded image is cut into phases,
 // in which the window moves by one.
+// Nothing is copied once for each tap, as im2col does. The order of a sum depends on the weights'
+// shape alone.
 type convLines struct {
 	*convPlan
 	channels, filters int   // of a group

@@ -14,6 +14,8 @@ import (
 
 // Entry is all that is known of an operator; adding an operator is adding an entry.
 // Check, Rule and Compile are never nil.
+// Checking, unrolling and running read the same entry, so that none can lack an operator that
+// another knows.
 type Entry[T kernel.Float] struct {
 	// Operator is what reading a graph has to know: name, opsets, inputs, checks.
 	graph.Operator

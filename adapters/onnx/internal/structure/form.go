@@ -5,6 +5,8 @@ import "math"
 // form is scale times core plus shift; without a core it is the constant shift. Response
 // functions that exporters write as several nodes are read as forms, whose functions
 // rewrite themselves by identities that hold for all numbers.
+// Comparing values on probes would need no algebra, but would take for a softplus whatever differs
+// from one between the probes.
 type form struct {
 	scale, shift float64
 	core         *core

@@ -1,6 +1,8 @@
 // Package structure discovers what is additive in a graph: each predictor is unrolled
 // through linear operators to atoms, and these are grouped by the data columns that they
 // depend on.
+// Unrolling does not depend on which of Gemm, Slice, Concat or ReduceSum an exporter wrote;
+// patterns of operators would know one exporter at a time.
 package structure
 
 import (

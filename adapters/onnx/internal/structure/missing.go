@@ -10,6 +10,7 @@ import (
 // which is false) or through a choice by what such nodes say of the column, whatever other
 // nodes make of NaN. Whether a choice takes the other branch, a row shows: a predictor that
 // is NaN is an error there.
+// It is not told by whether a result is finite: max(NaN, 0) may be 0.
 func (d *discovery) missing() ([]bool, error) {
 	may := make([]bool, len(d.s.Columns))
 	takes := func(n *graph.Node, v *graph.Value) bool {

@@ -18,6 +18,10 @@ const maxPartWeights = 1 << 22
 // and target, and one for all other trees together; a product that adds these up; and a
 // head in nodes of its own. The graph computes the same, up to the order of the sums.
 // Without ensembles it is g.
+//
+// A tree of depth two on three columns is cut into its branches, a sum over pairs. Deeper ones are
+// not: that would trade one column of the deep part for thousands of terms. Where a predictor adds
+// up several ensembles, nodes behind the split ones add up what they have of each set.
 func SplitTrees(g *graph.Graph, bound [][]string, maxOrder int, l Limits) (*graph.Graph, error) {
 	ensembles := Ensembles(g)
 	if ensembles == 0 {

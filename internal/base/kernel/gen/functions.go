@@ -39,6 +39,8 @@ func (fn function) form(double bool) form {
 }
 
 // form is body, or far where body's formula sets the mask of the same name.
+// far is for numbers far from 0 that body has no room for, and is a branch taken if one number of a
+// vector needs it.
 type form struct {
 	body func(f *formula) value
 	far  func(f *formula, near value) value

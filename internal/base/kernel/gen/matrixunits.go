@@ -41,6 +41,8 @@ const (
 )
 
 // matrixUnits writes the products of split operands on AMX units, and the splitting.
+// Tiles are set up and released within one call, since goroutines may move to another thread
+// between calls.
 func matrixUnits(s *source) {
 	for _, tall := range []bool{true, false} {
 		for _, parts := range []int{3, 1} {
