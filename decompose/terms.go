@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -73,6 +74,10 @@ type Tap struct {
 	// the coefficients (columns of that term x Width) of its functions nearest to the means of each of t's columns, but for
 	// constants (WithMeans). nil: they are not known.
 	Means map[string]*mat.Dense
+	// Pieces, if not nil, are the columns as functions of one number, and the tensor holds that number (n x 1) in
+	// their place: what a network computes of one column, if its activations rectify. They are no part of the artifact,
+	// but the model's, whose blocks have them.
+	Pieces *design.Pieces
 }
 
 // Name is f(x1,x2) of its features.
@@ -84,26 +89,46 @@ func (t *Tap) Kind() Kind { return Learned }
 // Columns are the features, shared with t: the values come from the tensor.
 func (t *Tap) Columns() []string { return t.Features }
 
-// Dim is the width of the tensor.
+// Dim is the number of columns.
 func (t *Tap) Dim() int { return t.Width }
 
-// Eval copies the tensor into dst (n x Width).
+// Eval copies the tensor, or its Pieces, into dst (n x Width).
 func (t *Tap) Eval(dst *mat.Dense, b *data.Batch) error {
 	m, err := t.tensor(b)
 	if err != nil {
 		return err
 	}
+	if t.Pieces != nil {
+		raw := m.RawMatrix()
+		t.Pieces.Eval(dst, raw.Data, raw.Stride, raw.Rows)
+		return nil
+	}
 	dst.Copy(m)
 	return nil
 }
 
-// EvalSparse is the tensor itself, in b's memory.
-func (t *Tap) EvalSparse(b *data.Batch) (design.Columns, error) {
+// EvalSparse is the tensor itself, in b's memory, or its Pieces.
+func (t *Tap) EvalSparse(b *data.Batch) (design.Columns, error) { return t.EvalSparseInto(nil, b) }
+
+// EvalSparseInto is EvalSparse; old is overwritten if it is what an earlier call returned of Pieces.
+func (t *Tap) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
 	m, err := t.tensor(b)
 	if err != nil {
 		return nil, err
 	}
+	if t.Pieces != nil {
+		raw := m.RawMatrix()
+		return t.Pieces.Rows(old, raw.Data, raw.Stride, raw.Rows), nil
+	}
 	return design.Dense{Dense: m}, nil
+}
+
+// numbers is how many the tensor has in a row.
+func (t *Tap) numbers() int {
+	if t.Pieces != nil {
+		return 1
+	}
+	return t.Width
 }
 
 func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
@@ -111,8 +136,8 @@ func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", t.Name(), err)
 	}
-	if _, w := m.Dims(); w != t.Width {
-		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.Width)
+	if _, w := m.Dims(); w != t.numbers() {
+		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.numbers())
 	}
 	return m, nil
 }
@@ -187,4 +212,38 @@ func (m *means) UnmarshalJSON(text []byte) error {
 		(*m)[of] = v
 	}
 	return nil
+}
+
+// tapsOf are the taps of m's blocks that are Pieces, by tensor.
+func tapsOf(m Model) map[string]*Tap {
+	taps := map[string]*Tap{}
+	for k := range m.Predictors() {
+		for _, b := range m.Blocks(k) {
+			if t, ok := b.Term.(*Tap); ok && t.Pieces != nil {
+				taps[t.Tensor] = t
+			}
+		}
+	}
+	return taps
+}
+
+// of is r with m's own taps in place of those that were read from an artifact, which knows no Pieces; r itself if there
+// are none.
+func (r *Result) of(m Model) *Result {
+	taps := tapsOf(m)
+	if len(taps) == 0 {
+		return r
+	}
+	own := *r
+	own.Predictors = slices.Clone(r.Predictors)
+	for k := range own.Predictors {
+		terms := slices.Clone(own.Predictors[k].Terms)
+		for j := range terms {
+			if t, ok := terms[j].term.(*Tap); ok && taps[t.Tensor] != nil && taps[t.Tensor].Width == t.Width {
+				terms[j].term = taps[t.Tensor]
+			}
+		}
+		own.Predictors[k].Terms = terms
+	}
+	return &own
 }

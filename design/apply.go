@@ -28,6 +28,8 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 		if cubic(a) && !a.Cyclic {
 			return mulBand(dst, a, beta)
 		}
+	case *Interpolated:
+		return a.mulVec(dst, beta)
 	case *Sparse:
 		return mulSparse(dst, a, beta)
 	case *Product:
@@ -91,6 +93,9 @@ func (k *Work) AddSums(dst []float64, a Columns) error {
 		kernel.AddCross(dst, 1, m.Data, m.Stride, d, k.one[:], 0, 1, n, nil)
 		return nil
 	}
+	if a, ok := a.(*Interpolated); ok {
+		return a.addSums(dst)
+	}
 	if a, ok := a.(*Codes); ok && a.Value == nil {
 		for i, j := range a.Code {
 			if uint(j) < uint(d) {
@@ -119,6 +124,8 @@ func MaxRowNorm(a Columns) float64 {
 			return kernel.BandNorm(a.Value)
 		}
 	case *Product:
+		return a.norm()
+	case *Interpolated:
 		return a.norm()
 	case *Codes:
 		if a.Value == nil {
@@ -192,6 +199,12 @@ func ToDense(dst *mat.Dense, a Columns) error {
 		return nil
 	}
 	m := dst.RawMatrix()
+	if a, ok := a.(*Interpolated); ok {
+		for i := range n {
+			a.row(m.Data[i*m.Stride:][:d], i)
+		}
+		return nil
+	}
 	for i := range n {
 		clear(m.Data[i*m.Stride:][:d])
 	}
@@ -233,6 +246,8 @@ func CopyRow(dst []float64, a Columns, i int) {
 		if j := a.Code[i]; j >= 0 {
 			dst[j] = at(a.Value, i)
 		}
+	case *Interpolated:
+		a.row(dst, i)
 	case *Product:
 		var index [kernel.Band * kernel.Band]int32
 		var value [kernel.Band * kernel.Band]float64
