@@ -43,11 +43,10 @@ func (r *Result) Encode(w io.Writer) error {
 	return err
 }
 
-// Read reads what Encode wrote, and refuses what was changed since then and not
-// signed (ErrDigest, Sign). decode rebuilds a term from its kind and spec
-// (basis.Decode does for all terms of this module). moments holds what
-// EncodeMoments wrote; nil leaves the result without covariance, and so without
-// standard errors, and unable to merge.
+// Read reads a document of Encode, and refuses one that was changed and not signed (ErrDigest,
+// Sign). decode rebuilds a term from its kind and spec (basis.Decode does for all terms of this
+// module). moments holds what EncodeMoments wrote; nil leaves the result without covariance, and so
+// without standard errors, and unable to merge.
 func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, error)) (*Result, error) {
 	raw, err := readAll(doc)
 	if err != nil {

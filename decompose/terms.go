@@ -236,12 +236,20 @@ func (r *Result) of(m Model) *Result {
 	}
 	own := *r
 	own.Predictors = slices.Clone(r.Predictors)
+	with := map[*Tap]*Tap{}
 	for k := range own.Predictors {
 		terms := slices.Clone(own.Predictors[k].Terms)
 		for j := range terms {
-			if t, ok := terms[j].term.(*Tap); ok && taps[t.Tensor] != nil && taps[t.Tensor].Width == t.Width {
-				terms[j].term = taps[t.Tensor]
+			t, ok := terms[j].term.(*Tap)
+			if !ok || taps[t.Tensor] == nil || taps[t.Tensor].Width != t.Width {
+				continue
 			}
+			if with[t] == nil {
+				whole := *taps[t.Tensor]
+				whole.Means = t.Means
+				with[t] = &whole
+			}
+			terms[j].term = with[t]
 		}
 		own.Predictors[k].Terms = terms
 	}

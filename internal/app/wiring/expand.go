@@ -13,8 +13,8 @@ import (
 
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
 // without structure comes without a formula, or, of some columns, one whose learned functions of several
-// columns may hold their main effects (impure). The columns are those that the network reads,
-// less those that the formula names and those with a role.
+// columns may hold their main effects (impure). They are the columns that the network reads, without
+// columns that the formula names or that have a role.
 func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
 	var only []string // nil: all
 	if len(q.Formulas) == 0 {
