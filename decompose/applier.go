@@ -36,6 +36,7 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 		return nil, fmt.Errorf("decompose: the decomposition has %d predictors, the model %d: %q", len(r.Predictors), len(names), names)
 	}
 	taps := m.Taps()
+	r = r.of(m)
 	for k, d := range r.Predictors {
 		if d.Name != names[k] {
 			faults = append(faults, fmt.Errorf("decompose: predictor %d is %q in the decomposition, %q in the model", k+1, d.Name, names[k]))
@@ -45,7 +46,7 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 				faults = append(faults, fmt.Errorf("decompose: term %q has no basis: read the decomposition with a decoder", t.Name))
 				continue
 			}
-			if tap, ok := t.term.(*Tap); ok && taps[tap.Tensor] != tap.Width {
+			if tap, ok := t.term.(*Tap); ok && taps[tap.Tensor] != tap.numbers() {
 				faults = append(faults, fmt.Errorf("decompose: term %q reads tensor %q, %d wide, which the model does not have", t.Name, tap.Tensor, tap.Width))
 			}
 		}

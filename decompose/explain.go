@@ -69,7 +69,7 @@ func (p *plan) explaining(m Model, r *Result, o *Options) (*Explaining, error) {
 		}
 	}
 	e := &Explaining{plan: p, model: m, result: r, opts: o}
-	e.terms, e.at = r.layout()
+	e.terms, e.at = r.of(m).layout()
 	var err error
 	if e.bands, err = r.newSandwich(e.at, o); err != nil {
 		return nil, err

@@ -278,7 +278,11 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 	var x *mat.Dense
 	var at []int
 	for _, p := range d.pieces([]int{term}) {
-		own, err := columns(p.term)
+		of, err := columns(p.term)
+		if err != nil {
+			return nil, nil, err
+		}
+		own, err := denseOf(of)
 		if err != nil {
 			return nil, nil, err
 		}

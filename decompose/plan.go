@@ -125,10 +125,17 @@ func newPlan(m Model) (*plan, error) {
 	return p, nil
 }
 
-// chunkRows is the number of rows of a chunk.
 // chunkRows is the number of rows of a chunk, fewer where the model reads tensors, such as pictures: a chunk is
-// in memory as a whole.
-func (p *plan) chunkRows() int { return data.TensorRows(p.numbers, moments.ChunkRows(p.p)) }
+// in memory as a whole. Learned terms that are Pieces are worth many.
+func (p *plan) chunkRows() int {
+	rows := moments.ChunkRows(p.p)
+	for _, t := range p.terms {
+		if tap, ok := t.(*Tap); ok && tap.Pieces != nil {
+			rows = max(rows, moments.PiecesRows)
+		}
+	}
+	return data.TensorRows(p.numbers, rows)
+}
 
 // tensorNumbers is how many numbers a row of the tensors has that m reads.
 func tensorNumbers(m Model) (n int) {

@@ -1,8 +1,10 @@
 package decompose
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -68,6 +70,14 @@ type Tap struct {
 	Tensor   string   // name in Model.Taps
 	Features []string // the data columns it depends on
 	Width    int
+	// Means are those over all features but one, if features were independent of each other: by the name of a term of that one,
+	// the coefficients (columns of that term x Width) of its functions nearest to the means of each of t's columns, but for
+	// constants (WithMeans). nil: they are not known.
+	Means map[string]*mat.Dense
+	// Pieces, if not nil, are the columns as functions of one number, and the tensor holds that number (n x 1) in
+	// their place: what a network computes of one column, if its activations rectify. They are no part of the artifact,
+	// but the model's, whose blocks have them.
+	Pieces *design.Pieces
 }
 
 // Name is f(x1,x2) of its features.
@@ -79,26 +89,46 @@ func (t *Tap) Kind() Kind { return Learned }
 // Columns are the features, shared with t: the values come from the tensor.
 func (t *Tap) Columns() []string { return t.Features }
 
-// Dim is the width of the tensor.
+// Dim is the number of columns.
 func (t *Tap) Dim() int { return t.Width }
 
-// Eval copies the tensor into dst (n x Width).
+// Eval copies the tensor, or its Pieces, into dst (n x Width).
 func (t *Tap) Eval(dst *mat.Dense, b *data.Batch) error {
 	m, err := t.tensor(b)
 	if err != nil {
 		return err
 	}
+	if t.Pieces != nil {
+		raw := m.RawMatrix()
+		t.Pieces.Eval(dst, raw.Data, raw.Stride, raw.Rows)
+		return nil
+	}
 	dst.Copy(m)
 	return nil
 }
 
-// EvalSparse is the tensor itself, in b's memory.
-func (t *Tap) EvalSparse(b *data.Batch) (design.Columns, error) {
+// EvalSparse is the tensor itself, in b's memory, or its Pieces.
+func (t *Tap) EvalSparse(b *data.Batch) (design.Columns, error) { return t.EvalSparseInto(nil, b) }
+
+// EvalSparseInto is EvalSparse; old is overwritten if it is what an earlier call returned of Pieces.
+func (t *Tap) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
 	m, err := t.tensor(b)
 	if err != nil {
 		return nil, err
 	}
+	if t.Pieces != nil {
+		raw := m.RawMatrix()
+		return t.Pieces.Rows(old, raw.Data, raw.Stride, raw.Rows), nil
+	}
 	return design.Dense{Dense: m}, nil
+}
+
+// numbers is how many the tensor has in a row.
+func (t *Tap) numbers() int {
+	if t.Pieces != nil {
+		return 1
+	}
+	return t.Width
 }
 
 func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
@@ -106,8 +136,8 @@ func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", t.Name(), err)
 	}
-	if _, w := m.Dims(); w != t.Width {
-		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.Width)
+	if _, w := m.Dims(); w != t.numbers() {
+		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.numbers())
 	}
 	return m, nil
 }
@@ -118,5 +148,110 @@ func (t *Tap) MarshalJSON() ([]byte, error) {
 		Tensor   string   `json:"tensor"`
 		Features []string `json:"features"`
 		Width    int      `json:"width"`
-	}{t.Tensor, t.Features, t.Width})
+		Means    means    `json:"means,omitempty"`
+	}{t.Tensor, t.Features, t.Width, t.Means})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Errors: an unknown field, means of another width.
+func (t *Tap) UnmarshalJSON(spec []byte) error {
+	var j struct {
+		Tensor   string   `json:"tensor"`
+		Features []string `json:"features"`
+		Width    int      `json:"width"`
+		Means    means    `json:"means"`
+	}
+	d := json.NewDecoder(bytes.NewReader(spec))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		return err
+	}
+	for of, m := range j.Means {
+		if _, width := m.Dims(); width != j.Width {
+			return fmt.Errorf("means over %s of %d columns, the basis has %d", of, width, j.Width)
+		}
+	}
+	*t = Tap{Tensor: j.Tensor, Features: j.Features, Width: j.Width, Means: j.Means}
+	return nil
+}
+
+// means are Tap.Means in JSON: matrices as mat.Dense writes them, in base64.
+type means map[string]*mat.Dense
+
+// MarshalJSON writes nil as null.
+func (m means) MarshalJSON() ([]byte, error) {
+	out := map[string][]byte{}
+	for of, v := range m {
+		raw, err := v.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		out[of] = raw
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *means) UnmarshalJSON(text []byte) error {
+	var raw map[string][]byte
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	for of, b := range raw {
+		v := new(mat.Dense)
+		if err := v.UnmarshalBinary(b); err != nil {
+			return fmt.Errorf("means over %s: %w", of, err)
+		}
+		for _, x := range v.RawMatrix().Data {
+			if x-x != 0 {
+				return fmt.Errorf("means over %s: %g", of, x)
+			}
+		}
+		if *m == nil {
+			*m = means{}
+		}
+		(*m)[of] = v
+	}
+	return nil
+}
+
+// tapsOf are the taps of m's blocks that are Pieces, by tensor.
+func tapsOf(m Model) map[string]*Tap {
+	taps := map[string]*Tap{}
+	for k := range m.Predictors() {
+		for _, b := range m.Blocks(k) {
+			if t, ok := b.Term.(*Tap); ok && t.Pieces != nil {
+				taps[t.Tensor] = t
+			}
+		}
+	}
+	return taps
+}
+
+// of is r with m's own taps in place of those that were read from an artifact, which knows no Pieces; r itself if there
+// are none.
+func (r *Result) of(m Model) *Result {
+	taps := tapsOf(m)
+	if len(taps) == 0 {
+		return r
+	}
+	own := *r
+	own.Predictors = slices.Clone(r.Predictors)
+	with := map[*Tap]*Tap{}
+	for k := range own.Predictors {
+		terms := slices.Clone(own.Predictors[k].Terms)
+		for j := range terms {
+			t, ok := terms[j].term.(*Tap)
+			if !ok || taps[t.Tensor] == nil || taps[t.Tensor].Width != t.Width {
+				continue
+			}
+			if with[t] == nil {
+				whole := *taps[t.Tensor]
+				whole.Means = t.Means
+				with[t] = &whole
+			}
+			terms[j].term = with[t]
+		}
+		own.Predictors[k].Terms = terms
+	}
+	return &own
 }

@@ -28,6 +28,8 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 		if cubic(a) && !a.Cyclic {
 			return mulBand(dst, a, beta)
 		}
+	case *Interpolated:
+		return a.mulVec(dst, beta)
 	case *Sparse:
 		return mulSparse(dst, a, beta)
 	case *Product:
@@ -91,6 +93,9 @@ func (k *Work) AddSums(dst []float64, a Columns) error {
 		kernel.AddCross(dst, 1, m.Data, m.Stride, d, k.one[:], 0, 1, n, nil)
 		return nil
 	}
+	if a, ok := a.(*Interpolated); ok {
+		return a.addSums(dst)
+	}
 	if a, ok := a.(*Codes); ok && a.Value == nil {
 		for i, j := range a.Code {
 			if uint(j) < uint(d) {
@@ -119,6 +124,8 @@ func MaxRowNorm(a Columns) float64 {
 			return kernel.BandNorm(a.Value)
 		}
 	case *Product:
+		return a.norm()
+	case *Interpolated:
 		return a.norm()
 	case *Codes:
 		if a.Value == nil {
@@ -192,10 +199,33 @@ func ToDense(dst *mat.Dense, a Columns) error {
 		return nil
 	}
 	m := dst.RawMatrix()
+	if a, ok := a.(*Interpolated); ok {
+		for i := range n {
+			a.row(m.Data[i*m.Stride:][:d], i)
+		}
+		return nil
+	}
 	for i := range n {
 		clear(m.Data[i*m.Stride:][:d])
 	}
 	return entriesOf(a).each(func(i, j int, v float64) { m.Data[i*m.Stride+j] += v })
+}
+
+// Each calls f with the row, column and value of every entry of a, row after row. Of Dense columns every value is an entry.
+func Each(a Columns, f func(i, j int, v float64)) error {
+	if err := shape(a); err != nil {
+		return err
+	}
+	if a, ok := a.(Dense); ok {
+		n, _ := a.Dims()
+		for i := range n {
+			for j, v := range a.RawRowView(i) {
+				f(i, j, v)
+			}
+		}
+		return nil
+	}
+	return entriesOf(a).each(f)
 }
 
 // CopyRow overwrites dst (d) with row i of a, whose columns Check has passed.
@@ -216,6 +246,8 @@ func CopyRow(dst []float64, a Columns, i int) {
 		if j := a.Code[i]; j >= 0 {
 			dst[j] = at(a.Value, i)
 		}
+	case *Interpolated:
+		a.row(dst, i)
 	case *Product:
 		var index [kernel.Band * kernel.Band]int32
 		var value [kernel.Band * kernel.Band]float64

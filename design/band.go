@@ -22,7 +22,8 @@ type Work struct {
 	codes    []int32
 	scales   []float64
 
-	picked picked
+	picked       picked
+	interpolated interpolatedWork
 }
 
 // Sizes of the tables of cells: maxCells bounds one that is cleared for every

@@ -39,6 +39,12 @@ func Check(a Columns) error {
 				return a.fault(i)
 			}
 		}
+	case *Interpolated:
+		for l := range a.Parts {
+			if err := Check(&a.Parts[l].Band); err != nil {
+				return err
+			}
+		}
 	case *Product:
 		if err := Check(a.A); err != nil {
 			return err
@@ -94,6 +100,8 @@ func shape(a Columns) error {
 			return fmt.Errorf("design: banded columns: %d values for %d rows with %d entries", len(a.Value), len(a.First), a.K)
 		}
 	case *Product:
+		return a.shape()
+	case *Interpolated:
 		return a.shape()
 	case *Codes:
 		switch {

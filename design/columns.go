@@ -5,8 +5,8 @@ package design
 
 import "gonum.org/v1/gonum/mat"
 
-// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded, a *Codes or a
-// *Product.
+// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded, a *Codes, a
+// *Product or an *Interpolated.
 // The kinds are a closed set, since each has a sandwich product with each other one.
 type Columns interface {
 	// Dims returns the rows n and the columns d.
@@ -39,6 +39,7 @@ type Banded struct {
 	Value  []float64
 
 	occupied, memory *occupied // nil unless Arrange found them; their memory
+	two              bool      // only the first two entries of a row are not 0: of Pieces
 }
 
 // Codes holds at most one entry in each row: Value[i] (1 if Value is nil) in

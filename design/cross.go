@@ -8,9 +8,9 @@ import (
 
 // AddCross adds a' diag(w) b to dst: dst (da x db), a (n x da), b (n x db), w
 // (n; nil means ones). The result depends on nothing but the operands and, if
-// either is dense or banded, on the machine's vector instructions. Rows are summed
+// either is dense, banded or interpolated, on the machine's vector instructions. Rows are summed
 // in row order, so that it does not matter where a sequence of rows was cut into
-// calls; but with banded or arranged columns, and of codes with themselves, each call sums its own rows first.
+// calls; but with banded, interpolated or arranged columns, and of codes with themselves, each call sums its own rows first.
 //
 // If a == b only one triangle is computed and the other is its copy: dst must
 // be symmetric on entry and is exactly symmetric on return. dst may not overlap
@@ -24,11 +24,14 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 	if err := conform(dst, a, b, w); err != nil {
 		return err
 	}
+	c := dst.RawMatrix()
+	if n, _ := a.Dims(); n > 0 && (interpolated(a) || interpolated(b)) {
+		return k.interpolatedCross(c, a, b, w)
+	}
 	a, b, w, some := k.picked.withoutZeros(a, b, w)
 	if n, _ := a.Dims(); n == 0 || !some {
 		return nil
 	}
-	c := dst.RawMatrix()
 	switch a := a.(type) {
 	case Dense:
 		switch b := b.(type) {

@@ -17,7 +17,9 @@ import (
 func draw(t *rapid.T, label string, n int) design.Columns {
 	d := rapid.IntRange(1, 9).Draw(t, label+" d")
 	value := rapid.Float64Range(-8, 8)
-	switch rapid.IntRange(0, 3).Draw(t, label+" type") {
+	switch rapid.IntRange(0, 4).Draw(t, label+" type") {
+	case 4:
+		return drawPieces(t, label, n)
 	case 3:
 		b := &design.Banded{D: d, K: min(d, rapid.SampledFrom([]int{4, 4, 4, 1, 3, 6}).Draw(t, label+" k")), Cyclic: rapid.Bool().Draw(t, label+" cyclic")}
 		last := d - b.K
@@ -231,7 +233,7 @@ func TestDenseTiles(t *testing.T) {
 	}
 }
 
-// Sums in row order: but for dense and banded operands, cuts between calls change no bit.
+// Sums in row order: but for dense, banded and interpolated operands, cuts between calls change no bit.
 func TestCutsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "n")
@@ -240,7 +242,9 @@ func TestCutsChangeNothing(t *testing.T) {
 		_, bDense := b.(design.Dense)
 		_, aBand := a.(*design.Banded)
 		_, bBand := b.(*design.Banded)
-		if aDense && bDense || aBand || bBand {
+		_, aPieces := a.(*design.Interpolated)
+		_, bPieces := b.(*design.Interpolated)
+		if aDense && bDense || aBand || bBand || aPieces || bPieces {
 			return
 		}
 		cut := rapid.IntRange(0, n).Draw(t, "cut")

@@ -30,6 +30,7 @@ type Quadratic struct {
 		sync.Mutex
 		form *Quadratic
 	}
+	inner inner // see inBands
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
@@ -94,6 +95,7 @@ type QuadraticWork struct {
 	cells   cellsWork
 	lean    lean
 	levels  levelsWork
+	pieces  bandsWork
 	thin    []bool // by basis: entry by entry
 	now     []bool // of the call at hand
 	ready   bool
@@ -143,6 +145,9 @@ func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
 		if n, d := c.Dims(); n != len(dst) || d != k.of.dims[b] {
 			return fmt.Errorf("design: %d x %d columns of basis %d for a quadratic form of %d rows and %d columns", n, d, b, len(dst), k.of.dims[b])
 		}
+	}
+	if slices.ContainsFunc(x, interpolated) {
+		return k.interpolated(dst, x)
 	}
 	if joined, dims := k.levels.joined(x, len(dst)); joined != nil {
 		if w := &k.levels; w.work == nil || !slices.Equal(w.work.of.dims, dims) {

@@ -21,6 +21,7 @@ type formBand struct {
 	set   []uint64  // the rows that are not 0, as in occupied; nil: they may be all
 	own   []float64 // memory for values of several bases,
 	sets  []uint64  // and for their rows
+	two   bool      // as of Banded
 }
 
 // listBands lists the bands.
@@ -63,7 +64,7 @@ func (w *bandWork) rowsOf(b int, x *Banded) *occupied {
 func (k *QuadraticWork) isBand(b int, c Columns) bool { return k.thin[b] && straight(c) }
 
 func (f *formBand) put(start int32, x *Banded, rows *occupied) {
-	f.first, f.value, f.set = grown(f.first, len(x.First)), x.Value, nil
+	f.first, f.value, f.set, f.two = grown(f.first, len(x.First)), x.Value, nil, x.two
 	for i, first := range x.First {
 		f.first[i] = start + first
 	}
@@ -113,17 +114,36 @@ func (k *QuadraticWork) addBands(dst []float64) {
 	clear(off)
 	for b, own := range list {
 		for _, other := range list[:b] {
+			if own.two && other.two {
+				own.addTwos(off, c, stride, &other)
+				continue
+			}
 			kernel.AddBilinear(off, c, stride, p, p, own.first, own.value, other.first, other.value)
 		}
 	}
 	kernel.Axpy(dst, off, 2)
 	for _, own := range list {
-		kernel.AddBilinear(dst, c, stride, p, p, own.first, own.value, own.first, own.value)
+		if own.two {
+			own.addTwos(dst, c, stride, &own)
+		} else {
+			kernel.AddBilinear(dst, c, stride, p, p, own.first, own.value, own.first, own.value)
+		}
 		kernel.MulBand(off, own.first, own.value, k.linear)
 		kernel.Add(dst, dst, off)
 		if k.width > 0 {
 			k.addAcross(dst, own)
 		}
+	}
+}
+
+// addTwos adds the products of two entries of each row with two others.
+func (f *formBand) addTwos(dst, c []float64, stride int, other *formBand) {
+	first, second := f.first[:len(dst)], other.first[:len(dst)]
+	for i := range dst {
+		u, v := (*[2]float64)(f.value[kernel.Band*i:]), (*[2]float64)(other.value[kernel.Band*i:])
+		at := int(first[i])*stride + int(second[i])
+		upper, lower := (*[2]float64)(c[at:]), (*[2]float64)(c[at+stride:])
+		dst[i] += u[0]*(v[0]*upper[0]+v[1]*upper[1]) + u[1]*(v[0]*lower[0]+v[1]*lower[1])
 	}
 }
 

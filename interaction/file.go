@@ -33,7 +33,7 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeSums reads the bytes of MarshalBinary, of a Sample ("sample/1") or of a result of
+// DecodeSums reads the bytes of MarshalBinary, of a Sample ("sample/2") or of a result of
 // Ranking.Map ("pairs/2"): it is a decompose.DecodeSums of these kinds. Other kinds and damaged
 // bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {

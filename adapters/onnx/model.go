@@ -39,6 +39,7 @@ type Model struct {
 	column      map[string]int
 	blocks      [][]decompose.Block
 	widths      map[string]int
+	pieces      map[*structure.Tap]*unitPieces // of learned terms that are such
 
 	eta  []source
 	zeta [][]share
@@ -70,7 +71,6 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		m.levels = l.Columns
 	}
 	m.findSources()
-	m.makeBlocks()
 	var e Engine = GoEngine{}
 	if o != nil {
 		m.derived = o.Derived
@@ -81,6 +81,13 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	if err := m.prepare(e); err != nil {
 		return nil, err
 	}
+	if m.findPieces() {
+		m.findSources()
+		if err := m.prepare(e); err != nil {
+			return nil, err
+		}
+	}
+	m.makeBlocks()
 	return m, nil
 }
 
@@ -144,6 +151,7 @@ func (m *Model) feedInputs() {
 // findSources lists the tensors that predictors, taps and deep parts are elements of,
 // and where.
 func (m *Model) findSources() {
+	m.want, m.stride, m.taps, m.eta, m.zeta = nil, nil, nil, nil, nil
 	position := map[*graph.Value]int{}
 	from := func(elements ...structure.Element) []source {
 		var out []source
@@ -159,8 +167,12 @@ func (m *Model) findSources() {
 		return out
 	}
 	for _, t := range m.structure.found.Taps {
-		m.taps = append(m.taps, tapSources{t.Name, len(t.Elements), stretches(from(t.Elements...))})
-		m.widths[t.Name] = len(t.Elements)
+		elements := t.Elements
+		if p := m.pieces[t]; p != nil {
+			elements = []structure.Element{p.of}
+		}
+		m.taps = append(m.taps, tapSources{t.Name, len(elements), stretches(from(elements...))})
+		m.widths[t.Name] = len(elements)
 	}
 	for _, p := range m.structure.found.Parts {
 		m.eta = append(m.eta, from(p.Eta)...)
@@ -178,6 +190,9 @@ func (m *Model) makeBlocks() {
 			features = append(features, found.Columns[c])
 		}
 		terms[t] = &decompose.Tap{Tensor: t.Name, Features: features, Width: len(t.Elements)}
+		if p := m.pieces[t]; p != nil {
+			terms[t].Pieces = p.functions
+		}
 	}
 	lines := map[int]*decompose.LinearTerm{}
 	for _, p := range found.Parts {

@@ -15,7 +15,10 @@ import (
 )
 
 // namModel is the sum of eight networks 1-64-64-32-1 with ReLU.
-func namModel(t testing.TB) []byte {
+func namModel(t testing.TB) []byte { return namWith(t, false) }
+
+// namWith is namModel, with a network 8-16-1 of all inputs added or not.
+func namWith(t testing.TB, deep bool) []byte {
 	rng := rand.New(rand.NewPCG(7, 8))
 	b := onnxpb.NewBuilder(13)
 	b.AddInput("x", graphtest.TFloat, onnxpb.Rows, 8)
@@ -46,6 +49,20 @@ func namModel(t testing.TB) []byte {
 			}
 		}
 		parts = append(parts, at)
+	}
+	if deep {
+		numbers := func(n int) (v []float64) {
+			for range n {
+				v = append(v, rng.NormFloat64()/3)
+			}
+			return v
+		}
+		b.AddInit("w", []int{8, 16}, numbers(8*16)...)
+		b.AddInit("v", []int{16, 1}, numbers(16)...)
+		b.AddNode("MatMul", graphtest.In("x", "w"), "hidden")
+		b.AddNode("Tanh", graphtest.In("hidden"), "units")
+		b.AddNode("MatMul", graphtest.In("units", "v"), "deep")
+		parts = append(parts, "deep")
 	}
 	b.AddNode("Sum", parts, "y")
 	b.Output("y", graphtest.TFloat, onnxpb.Rows, 1)

@@ -38,7 +38,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	defer request.Rows.Close()
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as they were, after fitMemory
+	percent := debug.SetGCPercent(-1)
+	debug.SetGCPercent(percent)
+	defer debug.SetGCPercent(percent)
 	o.Progress = log.report
 	steps := d.recipe(request, dir)
 	steps.Fit = func(m decompose.Model, ready *wiring.Ready) error { return d.fitMemory(log, m, ready, in.paths, o) }

@@ -25,6 +25,13 @@ const program = 40 << 20
 // for each worker and one that is read.
 const parsedText = 1 << 20
 
+// Where more memory than muchMemory may be needed, garbage is collected when the heap has grown by muchKept percent, not when
+// it has doubled: what is kept holds no pointers, so that a collection costs next to nothing.
+const (
+	muchMemory = 512 << 20
+	muchKept   = 30
+)
+
 // fitMemory says how much memory the run will take at its largest and refuses it if that
 // is more than --max-memory, or without it than the machine has. What is left of --max-memory decides how many
 // of the network's outputs and, after these, of the rows are kept.
@@ -67,6 +74,9 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 	need, err := d.memory(m, ready.Graph, ready.Rows, paths, o, limit, rows)
 	if err != nil {
 		return err
+	}
+	if need.Total() > muchMemory && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(muchKept)
 	}
 	log.memory(need)
 	return nil

@@ -107,6 +107,12 @@ func nonFinite(c design.Columns) (row int, v float64, found bool) {
 			row, v, found = nonFinite(c.B)
 		}
 		return row, v, found
+	case *design.Interpolated:
+		for l := range c.Parts {
+			if row, v, found = nonFinite(&c.Parts[l].Band); found {
+				return row, v, found
+			}
+		}
 	case *design.Codes:
 		for i, v := range c.Value {
 			if !finite(v) {

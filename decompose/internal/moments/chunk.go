@@ -17,6 +17,8 @@ import (
 const (
 	panelRows = 256
 	maxPanel  = 4096
+	// PiecesRows are gathered of interpolated columns, if a chunk has as many.
+	PiecesRows = 16384
 )
 
 // Chunk accumulates the moments of consecutive rows: one chunk, or any
@@ -102,6 +104,8 @@ func kindOf(c design.Columns) kind {
 		return kind{!thin(c), "product", s.A.D, false}
 	case *design.Codes:
 		return kind{!thin(c), "codes", 1, false}
+	case *design.Interpolated:
+		return kind{true, "interpolated", s.Parts[0].Band.D, false}
 	}
 	_, d := c.Dims()
 	return kind{dense: !thin(c), form: "dense", k: d}
@@ -201,7 +205,7 @@ func (b *Chunk) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 			if err := b.flush(); err != nil {
 				return err
 			}
-			b.panel.store(a, c)
+			b.panel.store(a, x)
 		}
 		if b.summedAtOnce(a) {
 			if err := b.work.AddSums(b.sums(a), c); err != nil {
@@ -316,16 +320,16 @@ func (b *Chunk) flush() error {
 	}
 	if !p.unit { // else products with the responses have the sums
 		for a, u := range p.of {
-			if _, dense := p.x[u].(design.Dense); dense || p.idle[u] {
+			if p.idle[u] || p.filled(u) {
 				continue
 			}
 			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
 		}
-		p.addUp(b.sum)
+		p.addUp(b.sum, &b.work)
 	}
-	p.subtract(b.shift, b.shiftR)
+	p.subtract(x, b.shift, b.shiftR)
 	for i, q := range b.joined {
 		if own := &b.own[q.a]; q.a == q.b && own.width < own.n {
 			width := own.width

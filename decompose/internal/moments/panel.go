@@ -39,6 +39,7 @@ type panel struct {
 	products []*design.Product
 	banded   []*design.Banded
 	codes    []*design.Codes
+	pieces   []*design.Interpolated
 	values   [][]float64 // of codes, which have none while all are 1
 }
 
@@ -58,6 +59,7 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 		products: make([]*design.Product, n),
 		banded:   make([]*design.Banded, n),
 		codes:    make([]*design.Codes, n),
+		pieces:   make([]*design.Interpolated, n),
 		values:   make([][]float64, n),
 	}
 	for a, u := range of {
@@ -79,7 +81,10 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 // is in the first. (Half of it was no faster where the second cache has 1 MB: each table is cleared and
 // added up once a panel.) Bases in no predictor are not gathered.
 func panelLimit(x []design.Columns, l Layout) int {
-	const cache, most = 2 << 20, 32 << 20
+	cache, most := 2<<20, 32<<20
+	if interpolated(x) {
+		cache = most
+	}
 	row, uses := 8*(l.Responses+2), l.uses()
 	all := row
 	for a, c := range x {
@@ -96,14 +101,34 @@ func panelLimit(x []design.Columns, l Layout) int {
 			d = c.A.K + c.B.K + 1
 		case *design.Codes:
 			d = 2
+		case *design.Interpolated:
+			d = design.PieceColumns + 1
 		}
 		row, all = row+8*d*design.Occupied(c)/n, all+8*d
 	}
 	limit := maxPanel
+	if interpolated(x) {
+		limit = PiecesRows
+	}
 	for limit > panelRows && (limit*row > cache || limit*all > most) {
 		limit /= 2
 	}
 	return limit
+}
+
+// interpolated tells whether some columns are, and none is dense: a panel then holds few numbers of a row, and what is made
+// of tables of knots by knots is worth many rows.
+func interpolated(x []design.Columns) bool {
+	some := false
+	for _, c := range x {
+		switch c.(type) {
+		case design.Dense:
+			return false
+		case *design.Interpolated:
+			some = true
+		}
+	}
+	return some
 }
 
 func (p *panel) reset() {
@@ -159,14 +184,17 @@ func (p *panel) accepts(a int, c design.Columns) bool {
 	case *design.Codes:
 		_, ok := c.(*design.Codes)
 		return ok
+	case *design.Interpolated:
+		i, ok := c.(*design.Interpolated)
+		return ok && i.Parts[0].Of == s.Parts[p.part(a)].Of
 	}
 	return false
 }
 
 // store makes room for basis a: sparse if its first rows are, dense if later
-// rows come in another form. The panel is empty.
-func (p *panel) store(a int, c design.Columns) {
-	u := p.of[a]
+// rows come in another form. The panel is empty; x are the columns of all bases.
+func (p *panel) store(a int, x []design.Columns) {
+	c, u := x[a], p.of[a]
 	d := p.off[u+1] - p.off[u]
 	if p.x[u] == nil && thin(c) {
 		switch c := c.(type) {
@@ -197,7 +225,53 @@ func (p *panel) store(a int, c design.Columns) {
 		}
 		return
 	}
-	p.storeDense(u)
+	if p.x[u] != nil || !p.storePieces(u, x) {
+		p.storeDense(u)
+	}
+}
+
+// part is which of the bases of its joined basis a is.
+func (p *panel) part(a int) int {
+	first := a
+	for first > 0 && p.of[first-1] == p.of[a] {
+		first--
+	}
+	return a - first
+}
+
+// storePieces makes room for rows of joined basis u as they come, if all its bases are functions of a number that are
+// linear between knots.
+func (p *panel) storePieces(u int, x []design.Columns) bool {
+	var of []*design.Pieces
+	for a, c := range x {
+		if p.of[a] != u {
+			continue
+		}
+		i, ok := c.(*design.Interpolated)
+		if !ok || len(i.Parts) != 1 || i.About != nil {
+			return false
+		}
+		of = append(of, i.Parts[0].Of)
+	}
+	store := p.pieces[u]
+	if store == nil || !slices.EqualFunc(store.Parts, of, func(part design.Part, own *design.Pieces) bool { return part.Of == own }) {
+		store = &design.Interpolated{}
+		for _, own := range of {
+			store.Parts = append(store.Parts, own.Part(p.limit))
+		}
+		p.pieces[u] = store
+	}
+	p.x[u] = store
+	return true
+}
+
+// filled tells whether joined basis u is summed about a point: its rows are not mostly 0.
+func (p *panel) filled(u int) bool {
+	switch p.x[u].(type) {
+	case design.Dense, *design.Interpolated:
+		return true
+	}
+	return false
 }
 
 // everyColumn are n rows that have an entry in each of d columns.
@@ -233,6 +307,8 @@ func (p *panel) add(x []design.Columns, w []float64, r *mat.Dense, i, j int) {
 	for a, c := range x {
 		u := p.of[a]
 		switch s := p.x[u].(type) {
+		case *design.Interpolated:
+			copyBand(&s.Parts[p.part(a)].Band, n, &c.(*design.Interpolated).Parts[0].Band, i, j)
 		case design.Dense:
 			m := s.RawMatrix()
 			copyRows(m.Data[n*m.Stride+p.at[a]:], m.Stride, c, i, j)
@@ -330,8 +406,14 @@ func (p *panel) means(shift, shiftR []float64) {
 		sum += w
 	}
 	for u, c := range p.x {
-		if c, ok := c.(design.Dense); ok {
+		switch c := c.(type) {
+		case design.Dense:
 			p.mean(shift[p.off[u]:p.off[u+1]], c.Dense, sum)
+		case *design.Interpolated:
+			n, d := min(p.n, meanRows), p.off[u+1]-p.off[u]
+			some := mat.NewDense(n, d, nil)
+			copyRows(some.RawMatrix().Data, d, c, 0, n)
+			p.mean(shift[p.off[u]:p.off[u+1]], some, sum)
 		}
 	}
 	ones := len(shiftR) - 1
@@ -349,13 +431,16 @@ func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
 }
 
 // addUp adds the rows of the dense columns to sum, several at a time, for they may be short.
-func (p *panel) addUp(sum []float64) {
+func (p *panel) addUp(sum []float64, work *design.Work) {
 	for u, c := range p.x {
+		to := sum[p.off[u]:p.off[u+1]]
+		if i, ok := c.(*design.Interpolated); ok {
+			_ = work.AddSums(to, i.Leading(p.n)) // which were checked
+		}
 		c, ok := c.(design.Dense)
 		if !ok {
 			continue
 		}
-		to := sum[p.off[u]:p.off[u+1]]
 		step := len(to) * max(1, 256/len(to))
 		p.sums = slices.Grow(p.sums[:0], step)[:step]
 		clear(p.sums)
@@ -370,11 +455,14 @@ func (p *panel) addUp(sum []float64) {
 	}
 }
 
-// subtract shifts the dense columns and the responses.
-func (p *panel) subtract(shift, shiftR []float64) {
-	for u, c := range p.x {
-		if c, ok := c.(design.Dense); ok {
+// subtract shifts the rows x of the panel, of columns that are filled, and the responses.
+func (p *panel) subtract(x []design.Columns, shift, shiftR []float64) {
+	for u, c := range x {
+		switch c := c.(type) {
+		case design.Dense:
 			p.minus(c.Dense, shift[p.off[u]:p.off[u+1]])
+		case *design.Interpolated:
+			c.About = shift[p.off[u]:p.off[u+1]]
 		}
 	}
 	p.minus(p.r, shiftR[:len(shiftR)-1])
@@ -412,6 +500,11 @@ func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense, ones *m
 	if !p.unit {
 		w = p.w[:p.n]
 	}
+	for _, c := range p.x {
+		if c, ok := c.(*design.Interpolated); ok {
+			c.About = nil
+		}
+	}
 	if p.n == p.limit {
 		return w, p.x, design.Dense{Dense: p.r}, p.ones
 	}
@@ -426,6 +519,8 @@ func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense, ones *m
 		case *design.Product:
 			x[a] = c.First(p.n)
 		case *design.Banded:
+			x[a] = c.Leading(p.n)
+		case *design.Interpolated:
 			x[a] = c.Leading(p.n)
 		case *design.Codes:
 			s := &design.Codes{D: c.D, Code: c.Code[:p.n]}

@@ -66,7 +66,7 @@ func (c *ScatterChunk) start(x []design.Columns) {
 	}
 	c.panel.reset()
 	for u, dense := range c.dense {
-		if dense {
+		if dense && (len(c.copies) > 0 || !c.panel.storePieces(u, x)) {
 			c.panel.storeDense(u)
 		}
 	}
@@ -87,7 +87,7 @@ func (c *ScatterChunk) Add(x []design.Columns, with *mat.Dense) error {
 		if err := c.flush(); err != nil {
 			return err
 		}
-		c.panel.store(a, columns)
+		c.panel.store(a, x)
 	}
 	n, _ := with.Dims()
 	for i := 0; i < n; {
@@ -130,6 +130,8 @@ func (c *ScatterChunk) flush() error {
 			if c.dense[u] {
 				p.minus(columns.Dense, c.from[p.off[u]:p.off[u+1]])
 			}
+		case *design.Interpolated:
+			columns.About = c.from[p.off[u]:p.off[u+1]]
 		}
 	}
 	s := make([][]float64, len(c.s))

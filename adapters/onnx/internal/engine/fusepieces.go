@@ -119,3 +119,14 @@ func groupsOf(n *graph.Node, groups int) []piecewise.Layer {
 	}
 	return layers
 }
+
+// Pieces are the function that r computes v by, if it is a piecewise linear one of one number, with that number: element
+// column of a row of z. Values of v are f's outputs from first on.
+func (r *Runner) Pieces(v *graph.Value) (fs []*piecewise.Function, z *graph.Value, column int) {
+	for _, n := range r.plan.nodes {
+		if p := operator.PiecesOf(n); p != nil && len(n.Outputs) == 1 && n.Outputs[0] == v {
+			return p.Functions, n.Inputs[0], int(p.Column)
+		}
+	}
+	return nil, nil, 0
+}

@@ -146,3 +146,23 @@ func (f *Function) dense(y []float64, x float64) {
 	}
 	copy(y, in)
 }
+
+// Knots are where pieces end, increasing, with f there (as many numbers as outputs each), and its slopes before the first
+// and behind the last; of a single piece its center is a knot.
+func (f *Function) Knots() (knots []float64, values, before, behind []float64) {
+	m, last := f.Outputs(), len(f.centers)-1
+	before, behind = slices.Clone(f.slopes[:m]), slices.Clone(f.slopes[last*m:])
+	if last == 0 {
+		return slices.Clone(f.centers), slices.Clone(f.values[:m]), before, behind
+	}
+	for j, at := range f.breaks {
+		for i := range m { // of the two pieces that meet, by the flatter: what is constant there is exactly so
+			k := j
+			if math.Abs(f.slopes[(j+1)*m+i]) < math.Abs(f.slopes[j*m+i]) {
+				k++
+			}
+			values = append(values, f.values[k*m+i]+f.slopes[k*m+i]*(at-f.centers[k]))
+		}
+	}
+	return slices.Clone(f.breaks), values, before, behind
+}

@@ -194,3 +194,33 @@ func BenchmarkNew(b *testing.B) {
 		New(layers, &budget)
 	}
 }
+
+// Knots tell the pieces: values there are the layers', to rounding, and exactly what a unit is that is constant on one
+// side, as those that rectify are: a dead unit must not show variance.
+func TestKnots(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for _, widths := range [][]int{{1, 64, 64, 32}, {1, 8}, {1, 1}, {1, 32, 16}} {
+		layers := drawn(rng, 0.3, 1, 0, widths...)
+		layers[len(layers)-1].Below = 0
+		budget := 1 << 30
+		f := New(layers, &budget)
+		knots, values, before, behind := f.Knots()
+		m, want := f.Outputs(), make([]float64, f.Outputs())
+		if len(values) != m*len(knots) || len(before) != m || len(behind) != m {
+			t.Fatalf("%v: %d knots with %d values", widths, len(knots), len(values))
+		}
+		for j, at := range knots {
+			f.dense(want, at)
+			for i, v := range values[j*m:][:m] {
+				if off := math.Abs(v - want[i]); off > 0x1p-46*bound(layers, at) {
+					t.Errorf("%v, knot %g, unit %d: %g, layers %g", widths, at, i, v, want[i])
+				}
+				for k := j; len(knots) == len(f.breaks) && k <= j+1; k++ {
+					if constant := f.values[k*m+i]; f.slopes[k*m+i] == 0 && v != constant {
+						t.Errorf("%v, knot %g, unit %d: %g beside a piece of %g", widths, at, i, v, constant)
+					}
+				}
+			}
+		}
+	}
+}
