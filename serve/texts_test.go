@@ -169,7 +169,9 @@ func TestFactorOfNumbersOutsideTheNetwork(t *testing.T) {
 		return parts
 	}
 	number := split(func(r *serve.Rows) error { return r.AddNumeric("month", []float64{7}) })
-	text := split(func(r *serve.Rows) error { return r.AddCodes("month", data.Codes{Index: []int32{0}, Levels: []string{"7"}}) })
+	text := split(func(r *serve.Rows) error {
+		return r.AddCodes("month", data.Codes{Index: []int32{0}, Levels: []string{"7"}})
+	})
 	if !slices.EqualFunc(number, text, slices.Equal[[]float64]) {
 		t.Errorf("sent as number %v, as text %v", number, text)
 	}
