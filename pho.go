@@ -98,8 +98,8 @@ type Options struct {
 	// many as the machine has, negative: any number.
 	MaxMemory int64
 
-	// Decompose is everything else: smoothing, workers, progress, visitors. What is set
-	// above goes before what is set there. nil: the defaults.
+	// Decompose is everything else: smoothing, workers, progress, visitors. Fields above go before
+	// fields there. nil: the defaults.
 	Decompose *decompose.Options
 }
 

@@ -19,8 +19,9 @@ type Variable struct {
 }
 
 const (
-	maxFactors = 10
-	maxRandom  = 5_000 // columns with a dense penalty
+	maxFactors      = 10
+	maxRandom       = 5_000  // columns with a dense penalty
+	maxRandomLevels = 20_000 // the same, of which a row has one, which makes all but the penalty sparse
 )
 
 // Interaction is the spec of a product of columns, such as origin:dest, dow:x or
@@ -139,7 +140,7 @@ func (s *cellSpec) Columns() []string {
 // limit is the most columns: a ridge is a dense matrix.
 func (s *cellSpec) limit() int {
 	if s.random != nil || s.selected {
-		return maxRandom
+		return maxRandomLevels
 	}
 	return maxLevels
 }

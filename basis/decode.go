@@ -91,19 +91,15 @@ func decodeLinear(spec []byte) (decompose.Term, error) {
 const maxTapWidth = 1_000_000
 
 func decodeTap(spec []byte) (decompose.Term, error) {
-	var j struct {
-		Tensor   string   `json:"tensor"`
-		Features []string `json:"features"`
-		Width    int      `json:"width"`
-	}
-	if err := strict(spec, &j); err != nil {
+	t := new(decompose.Tap)
+	if err := strict(spec, t); err != nil {
 		return nil, err
 	}
-	if j.Tensor == "" {
+	if t.Tensor == "" {
 		return nil, errors.New("it names no tensor")
 	}
-	if j.Width < 1 || j.Width > maxTapWidth {
-		return nil, fmt.Errorf("a width of %d: 1 to %d are possible", j.Width, maxTapWidth)
+	if t.Width < 1 || t.Width > maxTapWidth {
+		return nil, fmt.Errorf("a width of %d: 1 to %d are possible", t.Width, maxTapWidth)
 	}
-	return &decompose.Tap{Tensor: j.Tensor, Features: j.Features, Width: j.Width}, nil
+	return t, nil
 }

@@ -91,8 +91,8 @@ func (s *factorScan) Build() ([]decompose.Block, error) {
 	b := decompose.Block{Term: t, Constraint: decompose.Treatment()}
 	switch {
 	case s.selected:
-		if t.Dim() > maxRandom {
-			return nil, fmt.Errorf("term %s: %d levels: at most %d are penalised together", s.name, t.Dim(), maxRandom)
+		if t.Dim() > maxRandomLevels {
+			return nil, fmt.Errorf("term %s: %d levels: at most %d are penalised together", s.name, t.Dim(), maxRandomLevels)
 		}
 		b.Constraint, b.Penalty = decompose.Free(), ridge(t.Dim())
 	case s.allLevels:

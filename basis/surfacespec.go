@@ -11,8 +11,8 @@ import (
 
 // Surface is the spec of a smooth of one or more numeric columns together, such
 // as s(lon,lat) in a formula. The scan collects the distinct points; a subsample
-// chosen by hash if there are many, which a note tells. Constraints, and what a By
-// column does, are those of Smooth.
+// chosen by hash if there are many, which a note tells. Constraints and By columns are as in
+// Smooth.
 func Surface(columns []string, b Multivariate, o *SmoothOptions) decompose.Spec {
 	s := &surfaceSpec{columns: slices.Clone(columns), basis: b, name: "s(" + strings.Join(columns, ",") + ")"}
 	if o != nil {

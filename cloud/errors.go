@@ -29,7 +29,7 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.cause }
 
-// reason says what a store's error means and what to do.
+// reason explains a store's error and what to do.
 func reason(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		for _, e := range []error{context.Canceled, context.DeadlineExceeded} {

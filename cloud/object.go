@@ -91,7 +91,8 @@ func (o *object) require(as func(any) bool) error {
 	return nil
 }
 
-// differs compares what is read with what was opened: not every store does so when asked.
+// differs compares the object that is read with the one that was opened: not every store does so
+// when asked.
 func (o *object) differs(r *blob.Reader) bool {
 	var amazon s3.GetObjectOutput
 	if r.As(&amazon) && amazon.ETag != nil && *amazon.ETag != o.etag {

@@ -86,9 +86,9 @@ type Change struct {
 
 func change(a, b float64) Change { return Change{a, b, b - a} }
 
-// Spread splits the change of a variance exactly: Rows is what A's functions vary over B's
-// rows less what they do over A's, Functions what B's functions vary over B's rows less what A's
-// do there.
+// Spread splits the change of a variance exactly: Rows is the variance of A's functions over B's
+// rows less that over A's rows, Functions the variance of B's functions over B's rows less that of
+// A's functions there.
 type Spread struct {
 	Change
 	Rows      float64 `json:"rows"`
@@ -98,10 +98,10 @@ type Spread struct {
 // Mean splits the change of a predictor's weighted mean.
 type Mean struct {
 	Change
-	// Rows is the sum over terms of Term.Rows: what A's functions say of B's rows less what
-	// they say of A's. Rest is all else: other functions, another intercept, and the terms
-	// of which Rows is not known. No part of it belongs to one term, for a constant can
-	// move between curves and intercept without changing a prediction.
+	// Rows is the sum over terms of Term.Rows: the mean of A's functions over B's rows less that
+	// over A's rows. Rest is all else: other functions, another intercept, and the terms of which
+	// Rows is not known. No part of it belongs to one term, for a constant can move between curves
+	// and intercept without changing a prediction.
 	Rows float64 `json:"rows"`
 	Rest float64 `json:"rest"`
 	// Known is how many of A's terms have their Rows.

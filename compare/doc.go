@@ -3,6 +3,6 @@
 // apart, and whether by more than their standard errors allow; from where a change of the
 // predictor's mean comes, and term by term from where one of its variance.
 //
-// What it reads is what a result directory holds: the artifact, its moments and the curves
-// of effects.csv. Neither network nor rows are needed.
+// It reads a result directory: the artifact, its moments and the curves of effects.csv. Neither
+// network nor rows are needed.
 package compare

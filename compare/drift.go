@@ -43,8 +43,8 @@ func (p *Predictor) variances(d, e *decompose.Predictor) {
 	p.Unstructured = &rest
 }
 
-// covariances are those of each term with the predictor, and what is left for the remainder;
-// false if some term's is not known.
+// covariances of each term with the predictor, and that of the remainder, which is the rest; false
+// if some term's is not known.
 func covariances(d *decompose.Predictor) (by map[string]float64, rest float64, ok bool) {
 	by, rest = map[string]float64{}, d.Variance.Total
 	for _, t := range d.Terms {

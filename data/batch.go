@@ -174,7 +174,7 @@ func (b *Batch) Codes(name string) (Codes, error) {
 }
 
 // missing is the error for a column that the batch does not hold. It names no nearest
-// one: a batch holds what was asked for, not what there is.
+// one: a batch holds the columns that were asked for, not all that there are.
 func (b *Batch) missing(name string) error {
 	return &MissingColumnError{Column: name, Where: "this batch"}
 }
@@ -200,8 +200,8 @@ func (b *Batch) Slice(i, j int) *Batch {
 	return s
 }
 
-// SliceInto makes s what Slice returns, in place of what s held. So a worker that cuts
-// one batch after the other allocates once. s must not be b.
+// SliceInto is Slice into s, whose contents are replaced. So a worker that cuts one batch after the
+// other allocates once. s must not be b.
 func (b *Batch) SliceInto(s *Batch, i, j int) {
 	s.rows, s.first, s.numbers = j-i, b.first+int64(i), nil
 	clear(s.numeric)

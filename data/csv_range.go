@@ -23,11 +23,10 @@ type csvRange struct {
 	gzip   bool
 }
 
-// OpenCSVRange opens rows first to next-1 of a table whose files were surveyed, and whose
-// columns are as schema has them: what they hold is not looked at again, so that every range
-// is read alike. Rows keep their numbers in the whole table. Only the pieces that hold the
-// rows are read, of gzip all bytes before them too; their text must be that of the survey, or
-// the pass ends with a *ChangedError.
+// OpenCSVRange opens rows first to next-1 of a surveyed table with columns as in schema: their
+// types are not inferred again from the cells, so that every range is read alike. Rows keep their
+// numbers in the whole table. Only the pieces that hold the rows are read, of gzip all bytes before
+// them too; their text must be that of the survey, or the pass ends with a *ChangedError.
 //
 // Of o, Delimiter, BatchRows, NA, NAValues, Decimal, Store and Workers count. A range without rows is a source without rows.
 //
@@ -128,7 +127,7 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 	if err == errStopped || p.ctx.Err() != nil {
 		return err
 	}
-	// Of a piece that has changed this is what is to be said, not what was found in it.
+	// That a piece has changed is the message, whatever else was found in it.
 	_, rest := io.Copy(io.Discard, contextReader{p.ctx, text})
 	var changed *ChangedError
 	switch {

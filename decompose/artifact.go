@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
@@ -42,11 +43,10 @@ func (r *Result) Encode(w io.Writer) error {
 	return err
 }
 
-// Read reads what Encode wrote, and refuses what was changed since then and not
-// signed (ErrDigest, Sign). decode rebuilds a term from its kind and spec
-// (basis.Decode does for all terms of this module). moments holds what
-// EncodeMoments wrote; nil leaves the result without covariance, and so without
-// standard errors, and unable to merge.
+// Read reads a document of Encode, and refuses one that was changed and not signed (ErrDigest,
+// Sign). decode rebuilds a term from its kind and spec (basis.Decode does for all terms of this
+// module). moments holds what EncodeMoments wrote; nil leaves the result without covariance, and so
+// without standard errors, and unable to merge.
 func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, error)) (*Result, error) {
 	raw, err := readAll(doc)
 	if err != nil {
@@ -134,32 +134,50 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	size := len(momentsMagic) + 8 + len(sum)
-	for _, d := range r.Predictors {
-		size += 8 * (1 + len(d.mean)*(len(d.mean)+3)/2) * 2
-	}
-	b := append(make([]byte, 0, size), momentsMagic...)
-	put := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
-	put(uint64(len(sum)))
-	b = append(b, sum...)
+	hash := sha256.New()
+	to := &numberWriter{Writer: bufio.NewWriterSize(io.MultiWriter(w, hash), 1<<18)}
+	to.WriteString(momentsMagic)
+	to.count(len(sum))
+	to.Write(sum)
 	for _, d := range r.Predictors {
 		n := len(d.mean)
 		if d.cov == nil {
 			n = 0
 		}
-		put(uint64(n))
+		to.count(n)
 		for i := range n {
-			put(math.Float64bits(d.mean[i]))
-			for j := i; j < n; j++ {
-				put(math.Float64bits(d.cov.At(i, j)))
-			}
+			to.numbers(d.mean[i])
+			to.numbers(upperRow(d.cov, i)...)
 		}
 	}
-	b = r.appendRobust(b)
-	hash := sha256.Sum256(b)
-	r.MomentsSHA256 = hex.EncodeToString(hash[:])
-	_, err = w.Write(b)
-	return err
+	r.writeRobust(to)
+	if err := to.Flush(); err != nil {
+		return err
+	}
+	r.MomentsSHA256 = hex.EncodeToString(hash.Sum(nil))
+	return nil
+}
+
+// numberWriter writes numbers as eight bytes each, the lowest first. Flush has the error of whatever failed.
+type numberWriter struct {
+	*bufio.Writer
+	row []byte
+}
+
+func (w *numberWriter) count(n int) { w.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
+
+func (w *numberWriter) numbers(v ...float64) {
+	w.row = w.row[:0]
+	for _, x := range v {
+		w.row = binary.LittleEndian.AppendUint64(w.row, math.Float64bits(x))
+	}
+	w.Write(w.row)
+}
+
+// upperRow is row i of s from the diagonal on, in its memory.
+func upperRow(s *mat.SymDense, i int) []float64 {
+	raw := s.RawSymmetric()
+	return raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
 }
 
 func (r *Result) readMoments(from io.Reader) error {

@@ -108,8 +108,11 @@ func (c *robustCovariance) byMeans(mean []float64) {
 	}
 }
 
-// sandwiched tells whether there are a covariance, a remainder and rows of weight.
-func (d *Predictor) sandwiched() bool { return d.cov != nil && d.Scale > 0 && d.sumW > 0 && !d.apart() }
+// sandwiched tells whether there are a covariance, something that other rows would change, which is a remainder or a
+// split of terms, and rows of weight.
+func (d *Predictor) sandwiched() bool {
+	return d.cov != nil && (d.Scale > 0 || d.split != nil) && d.sumW > 0 && !d.apart()
+}
 
 // tellGiven notes whether bands of d's hierarchical terms take their split as given.
 func (d *Predictor) tellGiven() {

@@ -132,18 +132,22 @@ func smoothingBias(cov *mat.SymDense, phi float64, x *mat.Dense, w, mean []float
 
 // TestBandsDoNotDependOnThePass: workers and batches change no bit of robust bands.
 func TestBandsDoNotDependOnThePass(t *testing.T) {
-	for _, cluster := range []string{"", "g"} {
+	for _, of := range []struct {
+		cluster string
+		method  decompose.Method // predictors share leverages by PHO
+	}{{"", ""}, {"g", ""}, {"", decompose.PHO}, {"g", decompose.PHO}} {
 		var first []byte
 		for _, c := range []struct{ workers, batch int }{{1, 4096}, {3, 1000}, {7, 37}} {
 			tab := sandwichTable(t, 13000)
 			tab.BatchRows = c.batch
-			o := &decompose.Options{Columns: decompose.Columns{Weights: "w", Cluster: cluster}, Resources: decompose.Resources{Workers: c.workers}}
+			o := &decompose.Options{Columns: decompose.Columns{Weights: "w", Cluster: of.cluster}, Resources: decompose.Resources{Workers: c.workers}}
+			o.Method = of.method
 			r := decomposed(t, formulaModel(t, `~ s(x0,bs="ps",k=20) + x1 + g + te(x1,x2,k=4)`, tab, 2), tab, o)
 			_, moments := encode(t, r)
 			if first == nil {
 				first = moments
 			} else if !bytes.Equal(first, moments) {
-				t.Errorf("cluster %q: other bytes with %d workers and batches of %d rows", cluster, c.workers, c.batch)
+				t.Errorf("cluster %q, method %q: other bytes with %d workers and batches of %d rows", of.cluster, of.method, c.workers, c.batch)
 			}
 		}
 	}

@@ -117,8 +117,8 @@ func (c *clusterSums) merge(o *clusterSums) error {
 // maxFewClusters: with fewer bands tend to be too narrow (Cameron, Gelbach and Miller 2008).
 const maxFewClusters = 20
 
-// warnings are on what clusters cannot tell: how those few differ, and what the remainder
-// does to a column that only one of them has.
+// warnings are on what clusters cannot tell: how the few differ, and how the remainder moves a
+// column that only one of them has.
 func (c *clusterSums) warnings(r *Result) []string {
 	var out []string
 	if g := len(c.names); g < maxFewClusters {

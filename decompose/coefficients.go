@@ -189,8 +189,8 @@ func (d *Predictor) interceptAtReference() functional {
 	return f
 }
 
-// value sets c to what f is of the network's coefficients and of those after the projection, with
-// its standard error.
+// value sets c to the values of f before and after the projection, with the standard error of the
+// latter.
 func (d *Predictor) value(f functional, c *Coefficient) error {
 	c.Before, c.Estimate = f.constantBefore+f.intercept*d.InterceptBefore, f.constant+f.intercept*d.Intercept
 	for i, p := range d.pieces(f.terms)[:len(f.terms)] {

@@ -19,7 +19,7 @@ func (d *Predictor) conventions(j int) (why []Reason) {
 // out between them.
 func (d *Predictor) sharedOut(j int) (why []Reason) {
 	for _, i := range d.neighbours(j) {
-		if !d.share(i, j) {
+		if !d.share(i, j) || d.coveredByMargin(i, j) || d.coveredByMargin(j, i) {
 			continue
 		}
 		rule := d.ruleOf(i, j)
@@ -48,6 +48,17 @@ func (d *Predictor) share(i, j int) bool {
 	}
 	common := slices.ContainsFunc(a.Features, func(f string) bool { return contains(b.Features, f) })
 	return common && holdsMargins(a) && holdsMargins(b)
+}
+
+// coveredByMargin tells whether another term than i, of the same features, is that margin of term j to which i's functions would go.
+func (d *Predictor) coveredByMargin(i, j int) bool {
+	g := d.fit.judging
+	if g.margins == nil || g.isMargin(i, j) {
+		return false
+	}
+	return slices.ContainsFunc(g.margins[j], func(m int) bool {
+		return sameSet(d.Terms[m].Features, d.Terms[i].Features) && g.group[i] >= 0 && g.group[i] == g.group[m]
+	})
 }
 
 // holdsMargins tells whether a term of several features can be a function of some of them.

@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -47,14 +48,14 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 func (a *Applier) SimultaneousEffect(ctx context.Context, k int, terms []int, b *data.Batch, seed uint64) (*Effect, error) {
 	e, x, u, err := a.sumEffect(ctx, k, terms, b)
 	if err == nil && x != nil {
-		e.Simultaneous = u.simultaneous(x, a.result.BandDF(), seed)
+		e.Simultaneous, err = u.simultaneousAt(x, a.result.BandDF(), seed)
 	}
 	return e, err
 }
 
 // sumEffect gives the terms' columns, those of the margins they give to among them, and
 // the uncertainty of their coefficients, too; nil if there is no row.
-func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Batch) (*Effect, *mat.Dense, *uncertainty, error) {
+func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Batch) (*Effect, []design.Columns, *uncertainty, error) {
 	d := &a.result.Predictors[k]
 	n := b.Rows()
 	e := &Effect{Before: make([]float64, n), After: make([]float64, n), SE: make([]float64, n)}
@@ -62,18 +63,16 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 		return e, nil, nil, nil
 	}
 	columns, unseen := a.columnsOf(ctx, d, b.Slice(0, n))
-	var all *mat.Dense // columns of the pieces, one after the other
+	var all []design.Columns // of the pieces, one after the other
 	for _, p := range d.pieces(terms) {
 		x, err := columns(p.term)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		for i := range n {
-			before, moved := floats.Dot(x.RawRowView(i), p.before), floats.Dot(x.RawRowView(i), p.moved)
-			e.Before[i] += before - p.centreBefore
-			e.After[i] += before + moved - p.centre
+		if err := p.addTo(e.Before, e.After, x); err != nil {
+			return nil, nil, nil, err
 		}
-		all = beside(all, x)
+		all = append(all, x)
 	}
 	if len(d.Members) > 0 {
 		e.Networks = newNetworkEffects(len(d.Members), n)
@@ -84,7 +83,9 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			e.Networks.add(m, p, x)
+			if err := p.addTo(e.Networks.Before[m], e.Networks.After[m], x); err != nil {
+				return nil, nil, nil, err
+			}
 		}
 	}
 	e.Networks.spread()
@@ -92,7 +93,7 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all}); err != nil {
+	if err := u.standardErrorsAt(e.SE, all); err != nil {
 		return nil, nil, nil, err
 	}
 	for _, p := range d.pieces(terms) {
@@ -105,14 +106,31 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	return e, all, u, nil
 }
 
-// columnsOf gives the columns of terms of d at the rows, each evaluated once; unseen knows the rows
+// addTo adds the piece at rows with its columns x.
+func (p piece) addTo(before, after []float64, x design.Columns) error {
+	own, moved := make([]float64, len(before)), make([]float64, len(before))
+	if x, ok := x.(design.Dense); ok {
+		for i := range before {
+			own[i], moved[i] = floats.Dot(x.RawRowView(i), p.before), floats.Dot(x.RawRowView(i), p.moved)
+		}
+	} else if err := errors.Join(design.MulVec(own, x, p.before), design.MulVec(moved, x, p.moved)); err != nil {
+		return err
+	}
+	for i := range before {
+		before[i] += own[i] - p.centreBefore
+		after[i] += own[i] + moved[i] - p.centre
+	}
+	return nil
+}
+
+// columnsOf gives the columns of terms of d at the rows, each evaluated once, many ones sparse where they are; unseen knows the rows
 // at which a term has none.
-func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch) (columns func(term int) (*mat.Dense, error), unseen *unseenTerms) {
-	n, made, ran := rows.Rows(), map[int]*mat.Dense{}, false
+func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch) (columns func(term int) (design.Columns, error), unseen *unseenTerms) {
+	n, made, ran := rows.Rows(), map[int]design.Columns{}, false
 	if a.unseen != nil {
 		unseen = newUnseenTerms(a.unseen)
 	}
-	return func(j int) (*mat.Dense, error) {
+	return func(j int) (design.Columns, error) {
 		t := &d.Terms[j]
 		if x := made[j]; x != nil {
 			return x, nil
@@ -124,10 +142,19 @@ func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch)
 			}
 			ran = true
 		}
-		x := mat.NewDense(n, t.term.Dim(), nil)
-		err := t.term.Eval(x, rows)
+		var x design.Columns
+		eval := func(b *data.Batch) (err error) {
+			if sparse, ok := t.term.(SparseTerm); ok && t.term.Dim() >= manyColumns && t.Kind != Learned {
+				x, err = sparse.EvalSparse(b)
+				return err
+			}
+			dense := mat.NewDense(n, t.term.Dim(), nil)
+			x = design.Dense{Dense: dense}
+			return t.term.Eval(dense, b)
+		}
+		err := eval(rows)
 		if err != nil {
-			err = unseen.again(t.term, rows, err, func(b *data.Batch) error { return t.term.Eval(x, b) })
+			err = unseen.again(t.term, rows, err, eval)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)

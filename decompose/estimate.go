@@ -12,10 +12,10 @@ import (
 
 // EstimateFamily is o.Family with the unknown parameters of a family.Incomplete estimated by
 // maximum likelihood at the model's own predictors plus offset; any other family is
-// returned as it is. It is a pass of its own, before Accumulate: it runs the network once
-// over src and keeps every row, or, of more than 131072, those whose numbers have hashes that begin with
-// zero bits, as many as it takes that no more remain: equal data give equal numbers for any
-// batch size and worker count.
+// returned as it is. It is a pass of its own, before Accumulate: it runs the network once over src and
+// keeps every row, or, of more than 131072, a sample of at most so many: the rows with hashes of their
+// numbers that begin with enough zero bits. Equal data give equal numbers for any batch size and worker
+// count.
 //
 // Errors: of reading, of the network, a response outside the support or a weight that is
 // none (with their row), no row of positive weight, what family.Estimate refuses.

@@ -46,9 +46,9 @@ type Explaining struct {
 	bands *sandwichPlan
 }
 
-// NewExplaining begins o.Visitors and the pass. r is what Solve made for m, or, for
-// who is not to complete it, what Read made of that, moments included: passes over the same rows
-// come to the same bytes. o are the options of Solve, and where a shard lies
+// NewExplaining begins o.Visitors and the pass. r is the result of Solve for m or, for a process
+// that will not complete it, the same result read from its files, moments included: passes over the
+// same rows come to the same bytes. o are the options of Solve, and where a shard lies
 // (Resources.FirstChunk, FirstRow, Chunks).
 func NewExplaining(m Model, r *Result, o *Options) (*Explaining, error) {
 	o = o.orDefault()

@@ -14,24 +14,24 @@ import (
 )
 
 // Other rows change not only the coefficients c of the projection, but also how hierarchical
-// terms are split from their margins. Term j has the function x'T_j c, T_j being that of the split
-// of these rows, and is what a regression of a function h_j on the columns m_j of its margins leaves of it
-// (projection.Hierarchy). Let e_ij be its value in row i, r_i the remainder, A = X'WX + S, A_j = M_j'W M_j, and
-// l_i, l_ij the leverages of row i in A and A_j, all columns centred. Without row i
+// terms are split from their margins. Term j has the function x'T_j c, T_j the map of the split on these rows:
+// the residual of a regression of a function h_j on the columns m_j of its margins (projection.Hierarchy). Let
+// e_ij be its value in row i, r_i the remainder, A = X'WX + S, A_j = M_j'W M_j, and l_i, l_ij the leverages of
+// row i in A and A_j, all columns centred. Without row i
 //
 //	c changes by    -A^-1 x_i t_i,        t_i  = w_i r_i/(1 - l_i)
 //	g_j changes by  -A_j^-1 m_ij s_ij,    s_ij = w_i [e_ij - x_i'T_j(A^-1 x_i t_i + sum_k I_k A_k^-1 m_ik s_ik)]/(1 - l_ij)
 //
-// besides what the same split makes of c's change. g_j are the coefficients of what j gives to its margins, k are
-// splits before j (terms of more features, of whose margins j is one), and I_k takes what k gives to coefficients of its
-// margins. The equations are exact for any S (the jackknife, of which HC3 is nearly that of c alone), and
-// everything is linear in
+// besides what the same split makes of c's change. g_j are the coefficients that j gives to its margins. Splits k come
+// before j: terms of more features that have j among their margins. I_k maps the coefficients g_k to those of k's
+// margins. The equations are exact for any S (the jackknife, of which HC3 is nearly that of c alone), and everything is
+// linear in
 //
 //	v_i = [x_i t_i; m_i1 s_i1; m_i2 s_i2; ...],
 //
 // so the last pass adds up v_i v_i': X'DX with the weights t_i^2, t_i s_ij and s_ij s_ik, and the m_ij are columns of x_i
-// (moments.Frame.Again). The variance of the sum of terms is that of L c + sum_j K_j g_j, L the map of the
-// split and K_j what a change of g_j does (Predictor.spread). Clusters take sums of w_i r_i x_i and w_i e_ij m_ij.
+// (moments.Frame.Again). The sum of terms has the variance of L c + sum_j K_j g_j, L the map of the split and K_j
+// the effect of a change of g_j (Predictor.spread). Clusters take sums of w_i r_i x_i and w_i e_ij m_ij.
 //
 // Unpenalised, with margins in the span of X, it is the sandwich of the regression on the margins alone.
 //
@@ -307,8 +307,8 @@ func (w *influenceWork) row(of *sandwichOf, i int, wi float64, first float64, e 
 	}
 }
 
-// splitCovariance is what estimating the splits adds to a robustCovariance, of what all terms give to margins,
-// by split and column of the margins (m numbers).
+// splitCovariance is the addition to a robustCovariance for estimating the splits: of the coefficients that
+// all terms give to margins, by split and column of the margins (m numbers).
 type splitCovariance struct {
 	with      *mat.Dense    // p x m: with the coefficients, apart from what these give
 	own       *mat.SymDense // m x m

@@ -20,9 +20,9 @@ import (
 // pseudoinverse), row i moves a curve at columns x by x'V x_i w_i r_i, to first order, and the
 // difference of two curves by the difference of these. Its standard error is the root of
 // the sum of squares over the rows (a sandwich; White 1980), times sqrt(n/(n - edf)) for the
-// larger edf. It takes both networks as given and smoothing bias as common to both. What hierarchical
-// terms give to margins is moved by w_i e_i m_i in the same way (influence.go), and what smoothed splits may have taken
-// from the difference is added, squared.
+// larger edf. It takes both networks as given and smoothing bias as common to both. The parts that hierarchical terms
+// give to margins are moved by w_i e_i m_i in the same way (influence.go), and the bias of smoothed splits is added,
+// squared.
 type Joint struct {
 	sides [2]*Applier
 	sums  []*mat.SymDense // of each predictor: sum_i u_i u_i', u = (-u_A, u_B) and u_A = w (r x, e_1 m_1, ...)
@@ -278,7 +278,11 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 	var x *mat.Dense
 	var at []int
 	for _, p := range d.pieces([]int{term}) {
-		own, err := columns(p.term)
+		of, err := columns(p.term)
+		if err != nil {
+			return nil, nil, err
+		}
+		own, err := denseOf(of)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -9,11 +9,11 @@ import (
 	"github.com/pho-go/pho/label"
 )
 
-// Labelled is a copy of r for people to read: columns, terms, levels and predictors are called
-// what r.Labels says, and numbers of columns are those that are shown: ranges, quantiles,
-// histograms and samples of features, where rows lie, values of example rows (with their unit,
-// as texts), and bounds of regions, each column's name there with its unit. r itself if there
-// are no labels. Applier refuses the copy, whose names are no columns of any data.
+// Labelled is a copy of r for people to read: columns, terms, levels and predictors have the names
+// of r.Labels, and numbers of columns are shown as these say: ranges, quantiles, histograms and
+// samples of features, where rows lie, values of example rows (with their unit, as texts), and
+// bounds of regions, each column's name there with its unit. r itself if there are no labels.
+// Applier refuses the copy, whose names are no columns of any data.
 //
 // These keep the data's own names, since people are to find them in files or to copy them:
 // Warnings, Formulas, Model, Diagnostics, and terms to be added (PairGain.Term).

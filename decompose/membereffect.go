@@ -3,8 +3,6 @@ package decompose
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -22,16 +20,6 @@ func newNetworkEffects(networks, rows int) *NetworkEffects {
 		e.Before, e.After = append(e.Before, make([]float64, rows)), append(e.After, make([]float64, rows))
 	}
 	return e
-}
-
-// add adds a piece of network m, x being its columns at the rows.
-func (e *NetworkEffects) add(m int, p piece, x *mat.Dense) {
-	for i := range e.SD {
-		row := x.RawRowView(i)
-		before, moved := floats.Dot(row, p.before), floats.Dot(row, p.moved)
-		e.Before[m][i] += before - p.centreBefore
-		e.After[m][i] += before + moved - p.centre
-	}
 }
 
 // spread finds the standard deviations between networks.

@@ -15,7 +15,7 @@ type Member struct {
 	Model Model
 }
 
-// MembersFrom says in what networks of one task differ, and so what their spread means.
+// MembersFrom says how the networks of one task came to differ, and so what their spread means.
 // Whatever reads a result reads that of the mean.
 type MembersFrom string
 
@@ -50,8 +50,8 @@ type Members struct {
 	idle       sync.Pool // of *memberOutputs
 }
 
-// zetaOfEach is the tap with the deep parts of all networks: those of the first, by
-// predictor, then those of the second.
+// zetaOfEach is the tap with the deep parts of all networks: the first's by predictor, then the
+// second's.
 const zetaOfEach = "members/zeta"
 
 // jointTap is a tensor with the columns of one term in every network, one after the other.

@@ -32,6 +32,10 @@ const (
 // penalties that overlap add theirs.
 const solveMatrices = 8
 
+// levelMatrices is how many there are of the products of levels of one term with each other, which no row has: their sums
+// take no room, what is solved for does. As many are there for robust bands besides as levelBands (measured up to 10,000 levels).
+const levelMatrices, levelBands = 4, 2
+
 // hierarchyMatrices is how many more there are if terms have margins: products, the linear
 // map and what it makes of the covariance.
 const hierarchyMatrices = 6
@@ -53,7 +57,8 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	}
 	chunk, columns := int64(p.chunkRows()), int64(len(p.reading(m, o))+p.numbers)
 	workers := int64(o.Goroutines((rows + chunk - 1) / chunk))
-	square := 8 * int64(p.p) * int64(p.p)
+	levels := p.betweenLevels()
+	square := 8*int64(p.p)*int64(p.p) - levels
 	merged := int64(16)
 	if rows > 0 {
 		merged = int64(bits.Len64(uint64(rows/chunk))) + 1
@@ -74,8 +79,8 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	return Memory{
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + fewer},
-		{"solution", square*(solveMatrices+split) + penalties, fewer},
-		{"robust bands", o.bandMemory(square, workers, merged) + again, ProjectionErrors + ", or " + fewer},
+		{"solution", square*(solveMatrices+split) + levels*(levelMatrices+split) + penalties, fewer},
+		{"robust bands", o.bandMemory(square, levels, workers, merged) + again, ProjectionErrors + ", or " + fewer},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
@@ -141,14 +146,26 @@ func penaltyBytes(blocks []Block, p int64) int64 {
 // bandMemory is what the last pass holds for robust bands: the sums of every worker, those
 // that are merged, the inverse in each worker's order, and the covariances. The rows that it gathers
 // take the place of those of the moments, which are gone by then.
-func (o *Options) bandMemory(square, workers, merged int64) int64 {
+func (o *Options) bandMemory(square, levels, workers, merged int64) int64 {
 	if !o.bands().Robust() {
 		return 0
 	}
 	if o.Cluster != "" { // as many clusters as there are bytes for are not known beforehand
-		return square * (workers + 6)
+		return (square + levels) * (workers + 6)
 	}
-	return square * (4*workers + merged + 6)
+	return square*(4*workers+merged+6) + levels*levelBands
+}
+
+// betweenLevels are the bytes of the products of columns of which no row has two: those of levels of one term.
+func (p *plan) betweenLevels() (bytes int64) {
+	for _, t := range p.terms {
+		_, factor := t.(interface{ Levels() []string })
+		observed, _ := cells(t)
+		if d := int64(t.Dim()); factor || observed > 0 {
+			bytes += 8 * d * (d - 1)
+		}
+	}
+	return bytes
 }
 
 // keeps is how many bytes of outputs stay in memory.

@@ -3,6 +3,8 @@ package decompose
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/projection"
 )
@@ -11,7 +13,7 @@ import (
 func nesting(terms []Term) projection.Nesting {
 	n := projection.Nesting{
 		Margins: make([][]int, len(terms)), Size: make([]int, len(terms)), Effect: make([]int, len(terms)),
-		Product: make([][]int, len(terms)),
+		Product: make([][]int, len(terms)), Means: make([][]*mat.Dense, len(terms)),
 	}
 	features, by := make([][]string, len(terms)), make([]string, len(terms))
 	effects := map[string]int{}
@@ -37,6 +39,16 @@ func nesting(terms []Term) projection.Nesting {
 		for m := range terms {
 			if by[m] == "" && isMargin(features[m], features[j], by[j]) && richest(terms, n.Effect, by, m) {
 				n.Margins[j] = append(n.Margins[j], m)
+			}
+		}
+		if tap, ok := terms[j].(*Tap); ok && n.Separate(j) {
+			for _, m := range n.Margins[j] {
+				if mean := tap.Means[terms[m].Name()]; mean != nil {
+					n.Means[j] = append(n.Means[j], mean)
+				}
+			}
+			if len(n.Means[j]) < len(n.Margins[j]) {
+				n.Means[j] = nil
 			}
 		}
 	}

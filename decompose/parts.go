@@ -205,8 +205,8 @@ func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, own 
 	return nil
 }
 
-// exchange adds what term j of predictor k has from others to dst, and takes away what
-// belongs to its margins.
+// exchange adds to dst the parts that term j of predictor k has from others, and takes away the
+// parts of its margins.
 func (s *splitter) exchange(dst []float64, k, j int, x []design.Columns) error {
 	e, values := &s.exchanges[k][j], s.values[:len(dst)]
 	if e.received != nil {

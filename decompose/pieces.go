@@ -57,9 +57,9 @@ type Piece struct {
 	Coef []float64 // in raw coordinates; a copy
 }
 
-// Pieces are what term j's values over any row are the sum of, less its Center: its own
-// basis with Beta, Alpha and what other terms have given to it, then its margins' bases
-// with minus what it has given to them.
+// Pieces are what term j's values over any row are the sum of, less its Center: its own basis with
+// Beta, Alpha and the coefficients that other terms have given to it, then its margins' bases with
+// minus the coefficients given to them.
 func (d *Predictor) Pieces(j int) []Piece {
 	var out []Piece
 	for _, p := range d.pieces([]int{j}) {

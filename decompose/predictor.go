@@ -168,7 +168,7 @@ func (s *solver) describe(ctx context.Context) error {
 	return nil
 }
 
-// covariances are those of the coefficients, and of what smoothing adds.
+// covariances are of the coefficients, and of the part that smoothing adds.
 func (s *solver) covariances() {
 	out, fit := &s.out, s.fit
 	if s.errors() {
@@ -331,7 +331,7 @@ func (s *solver) variances(context.Context) error {
 	return nil
 }
 
-// check measures what the projection promises, and says what to take with care.
+// check measures whether the projection keeps its promises, and warns where to take care.
 func (s *solver) check(context.Context) error {
 	s.warnRows()
 	s.warnTerms()

@@ -82,19 +82,19 @@ type Prediction struct {
 	// that is on the scale of the response.
 	R2   *float64 `json:"r2"`
 	RMSE *float64 `json:"rmse"` // the root of the weighted mean of (y - E y)^2
-	// Accuracy is the weighted share of rows whose class is the most probable one by the
-	// network, and Frequent that of the most frequent class, which needs no network; nil of
-	// responses that are no classes. R2 and RMSE are nil of those that are.
+	// Accuracy is the weighted share of rows whose class the network finds the most probable, and
+	// Frequent the share of the most frequent class, which needs no network; nil of responses that
+	// are no classes. R2 and RMSE are nil of those that are.
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	Frequent *float64 `json:"most_frequent,omitempty"`
 	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean, or of the
 	// frequencies of classes, with an offset that of a constant beside it; nil for families
 	// in which that is no figure of one predictor, and for gaussian, whose R2 it is.
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`
-	// LogLikGain is how much larger a row's log-likelihood is on average than that of
-	// predictors that are 0, each with a baseline of its own (family.Cox), or than that of
-	// the best constant at the same scale (other families of times), if events are
-	// named; there are no other figures then. nil: no events, or another family.
+	// LogLikGain is the mean gain in log-likelihood per row over predictors of 0 with a baseline of
+	// their own (family.Cox), or over the best constant at the same scale (other families of
+	// times), if events are named; there are no other figures then. nil: no events, or another
+	// family.
 	LogLikGain *float64 `json:"loglik_gain,omitempty"`
 	// Worse: the mean of the response, or no predictor, predicts better than the network, by
 	// deviance or LogLikGain if they are there, else by R2.
@@ -203,8 +203,8 @@ type TermResult struct {
 	// term, and in files of versions that did not have it (Reasons).
 	Because []Reason `json:"reasons,omitempty"`
 	// Margins is what was moved from this term to others of some of its features, so that
-	// it is orthogonal to them over the training rows: its values are those of
-	// Phi (beta + alpha) less these, theirs those and these besides.
+	// it is orthogonal to them over the training rows: its values are Phi (beta + alpha) less the
+	// margins', and theirs are larger by as much.
 	Margins []Margin        `json:"margins,omitempty"`
 	Spec    json.RawMessage `json:"spec"`
 	Center  float64         `json:"center"`            // weighted mean of the term's values over training rows
@@ -228,9 +228,9 @@ type TermResult struct {
 }
 
 // Verdict says how far the rows determine a term.
-// It is about the term's function. Weak is what more rows would tell; a sum or a convention is what
-// none would, and is found from what terms are, not from numbers. Near copies go by the worst-case
-// concurvity: that of the fitted curve misses what networks choose differently.
+// It is about the term's function. More rows would settle a weak term. None would settle a sum or a
+// convention, which are found from the kinds of terms, not from numbers. Near copies go by the
+// worst-case concurvity; the fitted curve's misses splits that another network chooses.
 type Verdict string
 
 // The verdicts, the first that applies in this order: Sum, Weak, Convention, Identified.

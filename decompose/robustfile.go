@@ -22,61 +22,49 @@ const robustMagic = "robust/1\n"
 // the intercept's (m).
 const splitsMagic = "splits/1\n"
 
-// appendRobust appends the section to b; nothing without robust bands.
-func (r *Result) appendRobust(b []byte) []byte {
+// writeRobust writes the section; nothing without robust bands.
+func (r *Result) writeRobust(to *numberWriter) {
 	if !r.Bands.Robust() {
-		return b
+		return
 	}
-	b = append(b, robustMagic...)
-	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
+	to.WriteString(robustMagic)
 	for k := range r.Predictors {
 		c := r.Predictors[k].robust
 		if c == nil {
-			b = binary.LittleEndian.AppendUint64(b, 0)
+			to.count(0)
 			continue
 		}
 		n := len(c.intercept)
-		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		to.count(n)
 		for i := range n {
-			for j := i; j < n; j++ {
-				put(c.cov.At(i, j))
-			}
+			to.numbers(upperRow(c.cov, i)...)
 		}
-		for _, v := range c.intercept {
-			put(v)
-		}
-		put(c.variance)
+		to.numbers(c.intercept...)
+		to.numbers(c.variance)
 	}
 	if !slices.ContainsFunc(r.Predictors, func(d Predictor) bool { return d.robust != nil && d.robust.splits != nil }) {
-		return b
+		return
 	}
-	b = append(b, splitsMagic...)
+	to.WriteString(splitsMagic)
 	for k := range r.Predictors {
 		var c *splitCovariance
 		if robust := r.Predictors[k].robust; robust != nil {
 			c = robust.splits
 		}
 		if c == nil {
-			b = binary.LittleEndian.AppendUint64(b, 0)
+			to.count(0)
 			continue
 		}
 		p, m := c.with.Dims()
-		b = binary.LittleEndian.AppendUint64(b, uint64(m))
+		to.count(m)
 		for i := range p {
-			for j := range m {
-				put(c.with.At(i, j))
-			}
+			to.numbers(c.with.RawRowView(i)...)
 		}
 		for i := range m {
-			for j := i; j < m; j++ {
-				put(c.own.At(i, j))
-			}
+			to.numbers(upperRow(c.own, i)...)
 		}
-		for _, v := range c.intercept {
-			put(v)
-		}
+		to.numbers(c.intercept...)
 	}
-	return b
 }
 
 // readSplits reads what follows splitsMagic.

@@ -1,7 +1,10 @@
 package decompose
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -45,6 +48,7 @@ type sandwichOf struct {
 	cov       *mat.SymDense        // phi A^-1
 	sandwich  *projection.Sandwich // nil: two products are the fastest way
 	form      *design.Quadratic    // of cov, for columns about what the frame has them about
+	leader    int                  // the first predictor with the same columns and A^-1; itself, if no other has
 	frame     *moments.Frame
 	constant  float64   // leverage of the intercept for w = 1
 	centre    []float64 // of the columns in the projection: their means, or zeros
@@ -80,14 +84,18 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if !d.sandwiched() {
 			continue
 		}
-		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, means: d.mean, constant: 1 / d.sumW, phi: d.Scale, sumW: d.sumW, networks: 1}
+		phi := d.Scale
+		if !(phi > 0) { // cov is 0: splits alone have errors, and phi is but a unit
+			phi = cmp.Or(d.Variance.Total, 1)
+		}
+		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, means: d.mean, constant: 1 / d.sumW, phi: phi, sumW: d.sumW, networks: 1}
 		if d.fit != nil {
 			s.sandwich = d.fit.sandwich
 		}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
 		}
-		s.unit = float64(r.Rows) / (d.Scale * d.sumW)
+		s.unit = float64(r.Rows) / (phi * d.sumW)
 		s.frame = &moments.Frame{Point: s.centre}
 		levels := 0 // columns
 		for j := range d.Terms {
@@ -114,13 +122,33 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if len(s.splits) > 0 || p.cluster != "" {
 			s.networks = max(len(d.Members), 1)
 		}
-		p.predictors[k] = s
+		p.predictors[k], s.leader = s, k
+		s.leader = slices.IndexFunc(p.predictors, func(o *sandwichOf) bool { return o != nil && o.sharesInverse(s) })
 		some = true
 	}
 	if !some {
 		return nil, nil
 	}
 	return p, nil
+}
+
+// sharesInverse tells whether o has the columns of s and, but for rounding, its A^-1.
+func (s *sandwichOf) sharesInverse(o *sandwichOf) bool {
+	if s == o {
+		return true
+	}
+	if !slices.Equal(s.terms, o.terms) || !slices.Equal(s.centre, o.centre) || s.constant != o.constant || s.series() != o.series() {
+		return false
+	}
+	const rounding = 1e-13 // of what the diagonals allow
+	same := true
+	for i := range s.centre {
+		for j := i; j < len(s.centre) && same; j++ {
+			most := math.Sqrt(s.cov.At(i, i)*s.cov.At(j, j)) / s.phi
+			same = math.Abs(s.cov.At(i, j)/s.phi-o.cov.At(i, j)/o.phi) <= rounding*most
+		}
+	}
+	return same
 }
 
 // filled tells whether a row of the term's columns has few zeros, or one column. A SparseTerm may be such: those
@@ -256,7 +284,13 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 	w := &sandwichWorker{plan: p, weighing: make([]*weighing, n), chunks: make([]*moments.ScatterChunk, n)}
 	for k, s := range p.predictors {
 		if s != nil {
-			w.weighing[k] = &weighing{of: s, form: s.form.Work(), pinned: make([]int64, len(s.frame.Dims))}
+			own := &weighing{of: s, pinned: make([]int64, len(s.frame.Dims))}
+			if w.weighing[k] = own; s.leader == k {
+				own.form = s.form.Work()
+			} else {
+				own.leader = w.weighing[s.leader]
+				own.leader.followed = true
+			}
 			if p.cluster == "" {
 				if len(s.splits) > 0 {
 					w.weighing[k].influence = newInfluenceWork(s.splits)
@@ -283,6 +317,7 @@ func (w *sandwichWorker) add(b *data.Batch, residuals [][][]float64, x []design.
 			return err
 		}
 	}
+	w.begin()
 	for k, s := range w.plan.predictors {
 		if s == nil {
 			continue
@@ -316,6 +351,14 @@ func (w *sandwichWorker) add(b *data.Batch, residuals [][][]float64, x []design.
 	return nil
 }
 
+func (w *sandwichWorker) begin() {
+	for _, own := range w.weighing {
+		if own != nil {
+			own.begin()
+		}
+	}
+}
+
 // take is what was added since the last call.
 func (w *sandwichWorker) take() (*sandwichChunk, error) {
 	if w == nil {
@@ -326,6 +369,7 @@ func (w *sandwichWorker) take() (*sandwichChunk, error) {
 		out.clusters = w.clusters.sums
 		w.clusters.sums = w.plan.clusterSums()
 	}
+	w.begin()
 	for k, own := range w.weighing {
 		if own == nil {
 			continue

@@ -210,6 +210,7 @@ func TestSandwich(t *testing.T) {
 		{"tensors by levels", `~ te(x1,x2,by=e,bs="ps",k=5) + s(x0)`, 1, false, decompose.Options{}, 1e-8},
 		{"intercepts and slopes", `~ s(h,bs="re") + s(h,x0,bs="re") + s(x1)`, 1, false, decompose.Options{}, 1e-7},
 		{"PHO", `~ s(x0,bs="ps",k=9) + g + year`, 1, false, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}, 1e-7},
+		{"one inverse of three", `~ s(x0,bs="ps",k=9) + day + s(x1,x2,k=12)`, 3, false, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}, 1e-7},
 		{"refit", `~ s(x0,bs="ps",k=9) + g`, 1, false, decompose.Options{Projection: decompose.Projection{RefitTotal: true}}, 1e-8},
 	} {
 		for _, route := range []decompose.Route{decompose.Gram, decompose.QR} {

@@ -161,8 +161,8 @@ func (e *ScanNeeded) Accumulate(ctx context.Context, src data.Source) (*Scanned,
 // Scanned is what the scanners of one look have seen of some rows: the sums of each, in order.
 type Scanned struct{ Sums []Sums }
 
-// Merge adds what was seen of other rows, before or behind those of s; next is not used
-// afterwards. After an error s is undefined.
+// Merge adds the sums of other rows, before or behind those of s; next is not used afterwards.
+// After an error s is undefined.
 func (s *Scanned) Merge(next *Scanned) error {
 	if len(s.Sums) != len(next.Sums) {
 		return fmt.Errorf("decompose: scans of %d and %d terms do not merge: they are of different analyses", len(s.Sums), len(next.Sums))

@@ -31,7 +31,7 @@ func (r *Result) errorForms() [][]errorForm {
 	return out
 }
 
-// form is u's, whose columns are those of terms of d.
+// form is u's; its columns are of terms of d.
 func (u *uncertainty) form(d *Predictor) errorForm {
 	if u.cov == nil {
 		return errorForm{}

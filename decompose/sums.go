@@ -1,9 +1,9 @@
 package decompose
 
 // Sums are what a pass adds up over chunks of rows, in a form that several processes can share:
-// what Visitor.Map returns, or what a SummingScanner has seen. Sums of chunks are added in a
-// binary tree over chunk numbers (see internal/base/dyadic), so that neither the order in which
-// shards come nor their grouping shows in a digit.
+// the result of Visitor.Map, or the rows that a SummingScanner has seen. Sums of chunks are added
+// in a binary tree over chunk numbers (see internal/base/dyadic), so that neither the order in
+// which shards come nor their grouping shows in a digit.
 type Sums interface {
 	// Kind names the type and the version of its encoding, as "importance/1".
 	Kind() string

@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -69,6 +70,10 @@ type Tap struct {
 	Tensor   string   // name in Model.Taps
 	Features []string // the data columns it depends on
 	Width    int
+	// Means are those over all features but one, if features were independent of each other: by the name of a term of that one,
+	// the coefficients (columns of that term x Width) of its functions nearest to the means of each of t's columns, but for
+	// constants (WithMeans). nil: they are not known.
+	Means map[string]*mat.Dense
 	// Pieces, if not nil, are the columns as functions of one number, and the tensor holds that number (n x 1) in
 	// their place: what a network computes of one column, if its activations rectify. They are no part of the artifact,
 	// but the model's, whose blocks have them.
@@ -143,7 +148,70 @@ func (t *Tap) MarshalJSON() ([]byte, error) {
 		Tensor   string   `json:"tensor"`
 		Features []string `json:"features"`
 		Width    int      `json:"width"`
-	}{t.Tensor, t.Features, t.Width})
+		Means    means    `json:"means,omitempty"`
+	}{t.Tensor, t.Features, t.Width, t.Means})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Errors: an unknown field, means of another width.
+func (t *Tap) UnmarshalJSON(spec []byte) error {
+	var j struct {
+		Tensor   string   `json:"tensor"`
+		Features []string `json:"features"`
+		Width    int      `json:"width"`
+		Means    means    `json:"means"`
+	}
+	d := json.NewDecoder(bytes.NewReader(spec))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		return err
+	}
+	for of, m := range j.Means {
+		if _, width := m.Dims(); width != j.Width {
+			return fmt.Errorf("means over %s of %d columns, the basis has %d", of, width, j.Width)
+		}
+	}
+	*t = Tap{Tensor: j.Tensor, Features: j.Features, Width: j.Width, Means: j.Means}
+	return nil
+}
+
+// means are Tap.Means in JSON: matrices as mat.Dense writes them, in base64.
+type means map[string]*mat.Dense
+
+// MarshalJSON writes nil as null.
+func (m means) MarshalJSON() ([]byte, error) {
+	out := map[string][]byte{}
+	for of, v := range m {
+		raw, err := v.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		out[of] = raw
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *means) UnmarshalJSON(text []byte) error {
+	var raw map[string][]byte
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	for of, b := range raw {
+		v := new(mat.Dense)
+		if err := v.UnmarshalBinary(b); err != nil {
+			return fmt.Errorf("means over %s: %w", of, err)
+		}
+		for _, x := range v.RawMatrix().Data {
+			if x-x != 0 {
+				return fmt.Errorf("means over %s: %g", of, x)
+			}
+		}
+		if *m == nil {
+			*m = means{}
+		}
+		(*m)[of] = v
+	}
+	return nil
 }
 
 // tapsOf are the taps of m's blocks that are Pieces, by tensor.
@@ -168,12 +236,20 @@ func (r *Result) of(m Model) *Result {
 	}
 	own := *r
 	own.Predictors = slices.Clone(r.Predictors)
+	with := map[*Tap]*Tap{}
 	for k := range own.Predictors {
 		terms := slices.Clone(own.Predictors[k].Terms)
 		for j := range terms {
-			if t, ok := terms[j].term.(*Tap); ok && taps[t.Tensor] != nil && taps[t.Tensor].Width == t.Width {
-				terms[j].term = taps[t.Tensor]
+			t, ok := terms[j].term.(*Tap)
+			if !ok || taps[t.Tensor] == nil || taps[t.Tensor].Width != t.Width {
+				continue
 			}
+			if with[t] == nil {
+				whole := *taps[t.Tensor]
+				whole.Means = t.Means
+				with[t] = &whole
+			}
+			terms[j].term = with[t]
 		}
 		own.Predictors[k].Terms = terms
 	}

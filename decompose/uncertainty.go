@@ -130,6 +130,68 @@ func (u *uncertainty) standardErrors(dst *mat.Dense, i, j int, x design.Columns)
 	return nil
 }
 
+// standardErrorsAt are standardErrors at the rows of the pieces' columns.
+func (u *uncertainty) standardErrorsAt(dst []float64, pieces []design.Columns) error {
+	n := len(dst)
+	if u.cov != nil {
+		grid, err := newSparseGrid(n, pieces)
+		if err != nil {
+			return err
+		}
+		if grid != nil {
+			curve, _ := grid.standardErrors(u)
+			copy(dst, curve)
+			return nil
+		}
+	}
+	all, err := joined(pieces)
+	if err != nil {
+		return err
+	}
+	return u.standardErrors(mat.NewDense(n, 1, dst), 0, 0, design.Dense{Dense: all})
+}
+
+// simultaneousAt is simultaneous at the rows of the pieces' columns.
+func (u *uncertainty) simultaneousAt(pieces []design.Columns, df float64, seed uint64) ([]float64, error) {
+	if u.cov != nil {
+		n, _ := pieces[0].Dims()
+		grid, err := newSparseGrid(n, pieces)
+		if err != nil {
+			return nil, err
+		}
+		if grid != nil {
+			return grid.simultaneous(u, df, seed), nil
+		}
+	}
+	all, err := joined(pieces)
+	if err != nil {
+		return nil, err
+	}
+	return u.simultaneous(all, df, seed), nil
+}
+
+// joined are columns side by side.
+func joined(pieces []design.Columns) (all *mat.Dense, err error) {
+	for _, x := range pieces {
+		own, err := denseOf(x)
+		if err != nil {
+			return nil, err
+		}
+		all = beside(all, own)
+	}
+	return all, nil
+}
+
+// denseOf is x, with every number; in its memory if it has them.
+func denseOf(x design.Columns) (*mat.Dense, error) {
+	if x, ok := x.(design.Dense); ok {
+		return x.Dense, nil
+	}
+	n, d := x.Dims()
+	out := mat.NewDense(n, d, nil)
+	return out, design.ToDense(out, x)
+}
+
 // beside is [a, b]; a may be nil.
 func beside(a, b *mat.Dense) *mat.Dense {
 	if a == nil {

@@ -2,8 +2,8 @@ package decompose
 
 import "strings"
 
-// Uniqueness is what makes predictors unique that are known only up to a function common to
-// all of them, as those of a softmax are. The zero value: they are unique as they are.
+// Uniqueness is the convention that makes predictors unique where they are known only up to a
+// function common to all, as logits of a softmax are. The zero value: they are unique as they are.
 type Uniqueness struct {
 	// Convention says it in words, a clause: "centred over the classes of every row".
 	Convention string `json:"convention,omitempty"`

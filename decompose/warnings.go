@@ -3,6 +3,7 @@ package decompose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/penalty"
@@ -39,13 +40,30 @@ func (s *solver) warnTerms() {
 	if len(p.Aliased) > 0 {
 		s.warn("%d of %d columns are spanned by others, to the rank tolerance of %g, and carry no information of their own: %s%s", len(p.Aliased), p.Columns, p.RankTolerance, listed(p.Aliased), s.inTheirTerms())
 	}
-	if len(p.Entangled) > 0 {
-		var texts []string
-		for _, e := range p.Entangled {
+	var texts []string
+	for _, e := range p.Entangled {
+		if !s.curveOf(e.Terms) {
 			texts = append(texts, fmt.Sprintf("%s (%s)", strings.Join(e.Terms, " + "), e.Reason))
 		}
+	}
+	if len(texts) > 0 {
 		s.warn("only the sum of these terms is identified, not how it is split between them: %s", strings.Join(texts, "; "))
 	}
+}
+
+// curveOf tells whether the terms are functions of one column, the network's own among them: their sum is what is asked for.
+func (s *solver) curveOf(names []string) bool {
+	own := false
+	columns := map[string]bool{}
+	for _, b := range s.d.blocks {
+		if slices.Contains(names, b.Term.Name()) {
+			own = own || b.Coef != nil
+			for _, c := range b.Term.Columns() {
+				columns[c] = true
+			}
+		}
+	}
+	return own && len(columns) == 1
 }
 
 // inTheirTerms says that columns of learned terms which others span do not leave the terms

@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -13,21 +14,41 @@ import (
 // weighing finds the weights s_i of one predictor's rows, for one worker.
 type weighing struct {
 	of        *sandwichOf
-	form      *design.QuadraticWork
+	form      *design.QuadraticWork // nil: the leverages are those of leader, whose rows come before
+	leader    *weighing
+	followed  bool
+	found     [][]float64    // leverages that followers have not taken so far
+	taken     int            // of the leader's
 	influence *influenceWork // nil: nothing is split
 	h         []float64
 	pinned    []int64 // rows of high leverage by term
 }
 
-// leverages are those of n rows with the columns x, but for their weights.
+// leverages are those of n rows with the columns x, but for their weights, by A^-1. Predictors that share it, as classes
+// do, meet the same rows at the same calls, one after the other: the first one finds what the others take.
 func (w *weighing) leverages(n int, x []design.Columns) error {
+	if w.leader != nil {
+		w.h = w.leader.found[w.taken]
+		w.taken++
+		return nil
+	}
 	w.h = sized(w.h, n)
-	return w.form.Rows(w.h, x) // phi times those of A^-1
+	if err := w.form.Rows(w.h, x); err != nil { // phi times those of A^-1
+		return err
+	}
+	floats.Scale(1/w.of.phi, w.h)
+	if w.followed {
+		w.found = append(w.found, slices.Clone(w.h))
+	}
+	return nil
 }
+
+// begin forgets leverages of rows that followers have met, too.
+func (w *weighing) begin() { w.found, w.taken = w.found[:0], 0 }
 
 // leverage is that of row i, of weight wi.
 func (w *weighing) leverage(i int, wi float64) float64 {
-	return max(wi*(w.of.constant+w.h[i]/w.of.phi), 0)
+	return max(wi*(w.of.constant+w.h[i]), 0)
 }
 
 // weigh sets s to the weights of rows with the columns x, whose residuals and weights are with.
@@ -115,7 +136,7 @@ func (w *weighing) pin(columns []design.Columns, i int) {
 	cx.MulVec(s.cov, x)
 	at = 0
 	for j, d := range s.frame.Dims {
-		if share := mat.Dot(x.SliceVec(at, at+d), cx.SliceVec(at, at+d)); share > w.h[i]/4 {
+		if share := mat.Dot(x.SliceVec(at, at+d), cx.SliceVec(at, at+d)); share > w.of.phi*w.h[i]/4 {
 			w.pinned[j]++
 		}
 		at += d

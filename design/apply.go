@@ -211,6 +211,23 @@ func ToDense(dst *mat.Dense, a Columns) error {
 	return entriesOf(a).each(func(i, j int, v float64) { m.Data[i*m.Stride+j] += v })
 }
 
+// Each calls f with the row, column and value of every entry of a, row after row. Of Dense columns every value is an entry.
+func Each(a Columns, f func(i, j int, v float64)) error {
+	if err := shape(a); err != nil {
+		return err
+	}
+	if a, ok := a.(Dense); ok {
+		n, _ := a.Dims()
+		for i := range n {
+			for j, v := range a.RawRowView(i) {
+				f(i, j, v)
+			}
+		}
+		return nil
+	}
+	return entriesOf(a).each(f)
+}
+
 // CopyRow overwrites dst (d) with row i of a, whose columns Check has passed.
 func CopyRow(dst []float64, a Columns, i int) {
 	clear(dst)

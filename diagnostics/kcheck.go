@@ -16,11 +16,10 @@ import (
 const sampleRows = 5000
 
 // KCheck is a visitor that checks the dimension of every smooth of numeric
-// features (Wood 2017, 5.9; the measure of mgcv's k.check): are residuals of
-// neighbours in a feature more alike than those of random pairs? The residual
-// is the unstructured part, what the smooths left of the deep predictor, times
-// the root of the weight. It looks at no more than 5,000 rows, chosen by a hash
-// of the row number and a seed, and writes TermResult.KCheck in End.
+// features (Wood 2017, 5.9; the measure of mgcv's k.check): are residuals of neighbours in a
+// feature more alike than residuals of random pairs? The residual is the unstructured part, the
+// rest of the deep predictor, times the root of the weight. It looks at no more than 5,000 rows,
+// chosen by a hash of the row number and a seed, and writes TermResult.KCheck in End.
 //
 // An unstructured part is not noise: a low index says that the term, with more
 // basis functions, would explain more of the network; or that what is left

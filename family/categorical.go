@@ -10,8 +10,8 @@ import (
 // their predictors, which counts for nothing what all have in common. The response is the
 // class's number, 0 to K-1. The zero value has no classes yet: networks are trained for it
 // on those that the response has. With a reference class, whose predictor is 0, there are K-1
-// predictors, those of the other classes in their order. With the link identity the predictors
-// are the probabilities themselves.
+// predictors, of the other classes in their order. With the link identity the predictors are the
+// probabilities themselves.
 type Categorical struct {
 	classes   int
 	reference int // 1 + the class; 0: none
@@ -93,8 +93,8 @@ func (f Categorical) LogLik(y, w float64, eta []float64, _ float64) float64 {
 	return 0 - times(w, f.surprise(int(y), eta))
 }
 
-// surprise is -log p of class c: log sum_k exp(eta_k - eta_c), whose terms are all positive
-// and of which that of c is 1.
+// surprise is -log p of class c, log sum_k exp(eta_k - eta_c): all terms are positive, and that of
+// c is 1.
 func (f Categorical) surprise(c int, eta []float64) float64 {
 	if f.identity {
 		return -math.Log(max(0, eta[c]))

@@ -273,8 +273,8 @@ func (r ordinalRows) loglik(f Ordinal) float64 {
 	return sum
 }
 
-// newton sets the Newton step of the thresholds, whose Hessian is tridiagonal, and returns
-// the largest derivative, and what the step promises. With d = b - a
+// newton sets the Newton step of the thresholds, by their tridiagonal Hessian, and returns the
+// largest derivative and the gain that the step promises. With d = b - a
 //
 //	log P = log(1 - exp(-d)) + log logistic(b) + log logistic(-a).
 func (r ordinalRows) newton(f Ordinal, step []float64) (slope, promise float64) {

@@ -2,10 +2,10 @@ package family
 
 import "fmt"
 
-// A time that is right censored is known to be longer than y and no more. Families of
-// times say what such a row says by another family of the same predictors, whose LogLik
-// is the logarithm of the survival function at y and whose Deviance falls short of a
-// predictor under which survival is certain; so no method has a further argument.
+// A time that is right censored is known to be longer than y and no more. For such rows a family of
+// times has another family of the same predictors: its LogLik is the logarithm of the survival
+// function at y, and its Deviance is measured from a predictor under which survival is certain; so
+// no method has a further argument.
 
 // survival is a family of times.
 type survival interface {

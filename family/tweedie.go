@@ -17,8 +17,8 @@ import (
 // freedom, which R's glm reports.
 type Tweedie struct{ P float64 }
 
-// powers are the bounds of what Estimate finds, those of mgcv's tw: nearer to 1 the
-// density has a peak for every number of amounts.
+// powers are the bounds of Estimate, as of mgcv's tw: nearer to 1 the density has a peak for every
+// number of amounts.
 const lowestPower, highestPower = 1.01, 1.99
 
 // Name is "tweedie(p=1.5)", six digits; "tweedie" if P is unknown.

@@ -51,9 +51,8 @@ func (p *prediction) merge(o prediction) {
 	p.base += o.base
 }
 
-// prediction is what the sums say; figures that are not finite are nil. With d0 the
-// deviance of a row at predictor 0, that of the null model, whose mean is that of the
-// response, is
+// prediction is what the sums say; figures that are not finite are nil. With d0 the deviance of a
+// row at predictor 0, the deviance of the null model, which predicts the mean response, is
 //
 //	D0 = sum w d(y; ybar) = sum w d0(y) - W d0(ybar)
 //

@@ -33,9 +33,9 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeSums makes sums again of what MarshalBinary of a Sample ("sample/1") or of what
-// Ranking.Map returned ("pairs/2") wrote: it is a decompose.DecodeSums of these kinds. Other
-// kinds and damaged bytes are errors.
+// DecodeSums reads the bytes of MarshalBinary, of a Sample ("sample/2") or of a result of
+// Ranking.Map ("pairs/2"): it is a decompose.DecodeSums of these kinds. Other kinds and damaged
+// bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 	switch of {
 	case pairsKind:

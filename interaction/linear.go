@@ -2,9 +2,9 @@ package interaction
 
 import "math"
 
-// Products of Legendre polynomials are sums of such polynomials. So what two sets of functions sum to that
-// share a column follows from sums of that column's polynomials of higher degree with the other functions,
-// and those that functions of single columns have with pairs are summed over rows anyway.
+// Products of Legendre polynomials are sums of such polynomials. So products of two sets of functions that
+// share a column follow from sums of that column's polynomials of higher degree with the other functions.
+// Sums of functions of single columns with pairs are made over rows anyway.
 
 // linearised are the coefficients of P_i P_k by the degree of the polynomial, of which each other one is 0
 // (Adams 1878).

@@ -9,8 +9,12 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// sampleRows is how many rows a Sample keeps.
-const sampleRows = 2048
+// sampleRows is how many rows a Sample keeps, and wideRows how many a wide one: means of these are a third as far from those of
+// all rows.
+const (
+	sampleRows = 2048
+	wideRows   = 1 << 14
+)
 
 // Sample is how the values of some columns are spread: those of the rows whose numbers
 // have the smallest hashes. So it depends on the rows alone, not on their order or on
@@ -19,8 +23,9 @@ const sampleRows = 2048
 type Sample struct {
 	columns []string
 	weights string
+	rows    int // that are kept
 	kept    []sampledRow
-	limit   uint64 // no row of a greater hash is among the first sampleRows
+	limit   uint64 // no row of a greater hash is among the first rows
 }
 
 // sampledRow holds the values of one row, one for each column of the sample.
@@ -39,7 +44,14 @@ type value struct {
 // NewSample samples the columns, which hold numbers or levels. Rows whose weight is 0 are
 // left out; weights "": there are none.
 func NewSample(columns []string, weights string) *Sample {
-	return &Sample{columns: slices.Clone(columns), weights: weights}
+	return &Sample{columns: slices.Clone(columns), weights: weights, rows: sampleRows}
+}
+
+// NewWideSample is NewSample of eight times the rows.
+func NewWideSample(columns []string, weights string) *Sample {
+	s := NewSample(columns, weights)
+	s.rows = wideRows
+	return s
 }
 
 // Columns are the columns, and that of the weights.
@@ -96,7 +108,7 @@ func (s *sampleScan) Scan(b *data.Batch) error {
 			r.values[j] = read(i)
 		}
 		s.kept = append(s.kept, r)
-		if len(s.kept) >= 2*sampleRows {
+		if len(s.kept) >= 2*s.rows {
 			(*Sample)(s).prune()
 		}
 	}
@@ -148,20 +160,20 @@ func readersOf(b *data.Batch, columns []string) ([]func(i int) value, error) {
 	return readers, nil
 }
 
-// prune leaves the sampleRows rows of the smallest hash, in order of these.
+// prune leaves the rows of the smallest hash, in order of these.
 func (s *Sample) prune() {
 	slices.SortFunc(s.kept, compareRows)
-	if len(s.kept) >= sampleRows {
-		clear(s.kept[sampleRows:])
-		s.kept = s.kept[:sampleRows]
-		s.limit = s.kept[sampleRows-1].hash
+	if len(s.kept) >= s.rows {
+		clear(s.kept[s.rows:])
+		s.kept = s.kept[:s.rows]
+		s.limit = s.kept[s.rows-1].hash
 	}
 }
 
 // Merge adds the sample of further rows, of the same columns.
 func (s *Sample) Merge(o *Sample) error {
-	if !slices.Equal(s.columns, o.columns) || s.weights != o.weights {
-		return fmt.Errorf("interaction: samples of the columns %q and %q, with weights %q and %q, do not merge", s.columns, o.columns, s.weights, o.weights)
+	if !slices.Equal(s.columns, o.columns) || s.weights != o.weights || s.rows != o.rows {
+		return fmt.Errorf("interaction: samples of %d rows of the columns %q and of %d of %q, with weights %q and %q, do not merge", s.rows, s.columns, o.rows, o.columns, s.weights, o.weights)
 	}
 	s.kept = append(s.kept, o.kept...)
 	s.prune()

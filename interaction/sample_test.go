@@ -66,11 +66,11 @@ func TestSampleSums(t *testing.T) {
 		}
 		for len(shares) > 1 {
 			r.Shuffle(len(shares), func(i, j int) { shares[i], shares[j] = shares[j], shares[i] })
-			a, err := DecodeSums("sample/1", shares[0])
+			a, err := DecodeSums("sample/2", shares[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := DecodeSums("sample/1", shares[1])
+			b, err := DecodeSums("sample/2", shares[1])
 			if err == nil {
 				err = a.Add(b)
 			}

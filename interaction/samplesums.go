@@ -10,7 +10,7 @@ import (
 )
 
 // sampleKind is the kind of a Sample as sums.
-const sampleKind = "sample/1"
+const sampleKind = "sample/2"
 
 // Sums are the sample of the rows that were scanned.
 func (s *sampleScan) Sums() (decompose.Sums, error) {
@@ -39,7 +39,7 @@ func (s *Sample) Add(next decompose.Sums) error {
 func (s *Sample) MarshalBinary() ([]byte, error) {
 	s.prune()
 	b := wire.AppendText(wire.AppendTexts(nil, s.columns), s.weights)
-	b = wire.AppendInt(b, len(s.kept))
+	b = wire.AppendInt(wire.AppendInt(b, s.rows), len(s.kept))
 	for _, r := range s.kept {
 		b = wire.AppendInt(b, r.row)
 		for _, v := range r.values {
@@ -58,9 +58,13 @@ func decodeSample(raw []byte) (decompose.Sums, error) {
 	r := wire.NewReader(raw)
 	s := NewSample(r.Texts(), r.Text())
 	s.begin()
+	if s.rows = r.NonNegative(); s.rows != sampleRows && s.rows != wideRows {
+		r.Fail("a sample of %d rows: %d and %d are possible", s.rows, sampleRows, wideRows)
+		s.rows = sampleRows
+	}
 	n := r.Count(8 + 9*len(s.columns))
-	if n > sampleRows {
-		r.Fail("%d rows, at most %d are kept", n, sampleRows)
+	if n > s.rows {
+		r.Fail("%d rows, at most %d are kept", n, s.rows)
 	}
 	for range n {
 		own := sampledRow{row: int64(r.NonNegative()), values: make([]value, len(s.columns))}

@@ -189,9 +189,9 @@ func (t *table) centredSquares() []float64 {
 	return square
 }
 
-// residualise takes out of the products what sums of functions of one column explain,
-// T~ = T - D(D'CD)^-D'CT with D the indicators of rows and of columns, and returns what they
-// explain of the scores r, D(D'CD)^-D'R by occupied cell.
+// residualise projects sums of functions of one column out of the products, T~ = T - D(D'CD)^-D'CT
+// with D the indicators of rows and of columns, and returns their fit to the scores r, D(D'CD)^-D'R
+// by occupied cell.
 func (t *table) residualise(r []float64) (fitted []float64) {
 	n, width := t.binsOf[0]+t.binsOf[1], t.width+1 // the scores come last
 	gram, sums := make([]float64, n*n), make([]float64, n*width)

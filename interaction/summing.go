@@ -14,8 +14,8 @@ const blockRows = 128
 // line is how many numbers a line of the cache holds.
 const line = 8
 
-// panels are the functions of some rows: those of single columns side by side, then of each pair,
-// so that what is multiplied at once lies together.
+// panels are the functions of some rows: functions of single columns side by side, then of each
+// pair, so that factors of one product lie together.
 type panels struct {
 	begins []int // of each panel in functions, and the width
 	starts []int // in values; rows begin where lines of the cache do

@@ -190,8 +190,8 @@ func (l *Labels) Term(t Term) string {
 	return l.replace(name, t.Features) + tail
 }
 
-// replace puts what the columns are called in place of their names, which it finds between
-// what else a term's name consists of.
+// replace puts the labels of columns in place of their names, which it finds in a term's name
+// between its other signs.
 func (l *Labels) replace(name string, columns []string) string {
 	columns = slices.Clone(columns)
 	slices.SortStableFunc(columns, func(a, b string) int { return cmp.Compare(len(b), len(a)) })

@@ -52,10 +52,9 @@ type ShapeOptions struct {
 	Values map[string][]float64
 }
 
-// Shapes evaluates the shape functions of every predictor of r, a decomposition of m: those
-// of one feature before those of two, in the order of the terms. Terms of three or more
-// features have none. No shape has the deep part in it: r.Predictors[k].Variance says how
-// much that is.
+// Shapes evaluates the shape functions of every predictor of r, a decomposition of m: shapes of one
+// feature before shapes of two, in the order of the terms. Terms of three or more features have
+// none. No shape has the deep part in it: r.Predictors[k].Variance says how much that is.
 func Shapes(ctx context.Context, r *decompose.Result, m decompose.Model, o *ShapeOptions) ([]Shape, error) {
 	var opts ShapeOptions
 	if o != nil {

@@ -61,7 +61,8 @@ type Fit struct {
 	Status Status
 	Log    []Step
 
-	schur *schur // what was eliminated and factored last; nil: nothing
+	schur   *schur   // what was eliminated and factored last; nil: nothing
+	fewRows *fewRows // nil: it was fitted as it is
 
 	// Others are the fits of Problem.Others: their own Alpha, RSS, Scale, Vp, Ve, Vc and
 	// EDF2, all else shared with this one. nil without.

@@ -33,10 +33,10 @@ func (s *search) fixLowered() *point {
 	return last
 }
 
-// tryBound tries the upper bound for lambdas whose terms are nearly in the null space
-// of their penalties, together and then one by one, or the lower bound for one whose term
-// is hardly penalised. Newton's
-// steps towards a bound have length 1, however far it is. nil: no bound is as good as p.
+// tryBound tries the upper bound for the lambdas of terms that are nearly in the null space of
+// their penalties, together and then one by one, or the lower bound for the lambda of a term that
+// is hardly penalised. Newton's steps towards a bound have length 1, however far it is. nil: no
+// bound is as good as p.
 func (s *search) tryBound(p *point) *point {
 	var candidates []int // for the upper bound
 	for _, j := range s.free {

@@ -61,10 +61,9 @@ type Options struct {
 	Gamma float64
 	// Scale is the known residual variance; 0: estimated.
 	Scale float64
-	// RankTolerance: unpenalised directions of the standardised columns whose
-	// singular value is at most this times the largest (among them, but no less
-	// than that of one column) are aliased and left out of the fit. 0 means 1e-6; below that moments cannot tell, and Select
-	// refuses.
+	// RankTolerance: unpenalised directions of the standardised columns are aliased, and left out of the fit, if their
+	// singular value is at most this times the largest among them, or times that of one column if that is larger. 0 means
+	// 1e-6; below that moments cannot tell, and Select refuses.
 	RankTolerance float64
 	// MaxIterations of Newton's method; 0 means 100.
 	MaxIterations int

@@ -16,8 +16,8 @@ type pair struct {
 }
 
 // newPair finds V for penalties with roots in coordinates where S_1/norm_1 + S_2/norm_2 is the diagonal
-// total, as T^-1/2 U with the eigenvectors U of T^-1/2 S_1/norm_1 T^-1/2, whose eigenvalues and those of the
-// other penalty add up to 1; nil: rounding leaves them too few digits.
+// total T: V = T^-1/2 U, U the eigenvectors of T^-1/2 S_1/norm_1 T^-1/2. The eigenvalues of both penalties
+// add up to 1; nil: rounding leaves them too few digits.
 func newPair(members []penalty, norm [2]float64, total []float64) *pair {
 	const digits = 1e-11
 	dim := len(total)

@@ -31,10 +31,14 @@ type Sandwich struct {
 	schur  *schur
 	expand func(n *mat.Dense) *mat.Dense // N in the coordinates of m; nil: those of the problem
 	start  int                           // first of the eliminated columns there
+	rows   *fewRows                      // in place of all that; nil: not by these
 }
 
 // Sandwich is nil where there is no such way.
 func (f *Fit) Sandwich() *Sandwich {
+	if f.fewRows != nil && f.Scale > 0 {
+		return &Sandwich{rows: f.fewRows}
+	}
 	if f.schur == nil {
 		return nil
 	}
@@ -42,8 +46,13 @@ func (f *Fit) Sandwich() *Sandwich {
 	return &Sandwich{schur: f.schur, start: f.schur.start}
 }
 
-// Eliminated are the columns [lo, hi) of the problem that were eliminated first.
-func (s *Sandwich) Eliminated() (lo, hi int) { return s.schur.start, s.schur.start + s.schur.n() }
+// Eliminated are the columns [lo, hi) of the problem that were eliminated first; 0, 0: none were, and In is not to be called.
+func (s *Sandwich) Eliminated() (lo, hi int) {
+	if s.rows != nil {
+		return 0, 0
+	}
+	return s.schur.start, s.schur.start + s.schur.n()
+}
 
 // In is s in coordinates of which coefficients are T times the problem's, T A^-1 T' m T A^-1 T': expand
 // is the product of T and a matrix, and takes the eliminated columns as they are to those from start on.
@@ -54,6 +63,11 @@ func (s *Sandwich) In(expand func(*mat.Dense) *mat.Dense, start int) *Sandwich {
 // Around is A^-1 m A^-1 + base (nil: 0); the memory of m is used up. Where groups have no products with each other
 // and m is told so (linalg.Near) the work is that of the columns left.
 func (s *Sandwich) Around(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {
+	if s.rows != nil {
+		out := s.rows.sandwich(m.Sum())
+		linalg.AddTriangle(out, base)
+		return out
+	}
 	e, n := s.schur, s.schur.outer()
 	if s.expand != nil {
 		n = s.expand(n)
@@ -93,10 +107,15 @@ func (e *schur) timesD(x *mat.Dense, start int) *mat.Dense {
 // levels made it a matter of p^2 operations for each of the others. nil elsewhere, or
 // without residual: Vp has it then, in p^3.
 func (f *Fit) Shrinkage() *mat.SymDense {
-	if f.schur == nil || !(f.Scale > 0) {
+	if f.schur == nil && f.fewRows == nil || !(f.Scale > 0) {
 		return nil
 	}
-	v := f.schur.shrinkage()
+	var v *mat.SymDense
+	if f.fewRows != nil {
+		v = f.fewRows.shrinkage()
+	} else {
+		v = f.schur.shrinkage()
+	}
 	v.ScaleSym(f.Scale, v)
 	return v
 }

@@ -60,8 +60,7 @@ func weightedGram(dst *mat.SymDense, x, w []float64) {
 	linalg.AddWeightedGram(dst, mat.NewDense(len(w), dst.SymmetricDim(), x), w)
 }
 
-// intoInner multiplies x, n x q by rows, by what takes coordinates of the overlaps to
-// those of c.
+// intoInner multiplies x, n x q by rows, by the map from coordinates of the overlaps to those of c.
 func (c *criterion) intoInner(x []float64, n int) {
 	for i, o := range c.overlap {
 		if o != nil {

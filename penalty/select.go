@@ -39,6 +39,9 @@ func SelectContext(ctx context.Context, p *Problem, o *Options) (*Fit, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
+	if rows, reduced := newFewRows(p, &opts); rows != nil {
+		return rows.choose(ctx, p, reduced, &opts)
+	}
 	return choose(ctx, p, &opts, nil)
 }
 

@@ -114,8 +114,8 @@ func part(a blas64.General, row, rows, column, columns int) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: a.Stride, Data: a.Data[row*a.Stride+column:]}
 }
 
-// middleDiagonal is middle where all roots are diagonal: it overwrites the inverse, whose
-// first coordinates are those of the penalties.
+// middleDiagonal is middle where all roots are diagonal: it overwrites the inverse; the penalties
+// are on its first coordinates.
 func (c *criterion) middleDiagonal(rho []float64) {
 	if len(c.penalties) == 0 {
 		return

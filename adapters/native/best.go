@@ -9,8 +9,8 @@ import (
 	"github.com/pho-go/pho/internal/base/kernel"
 )
 
-// epochZero evaluates what training begins from, with the towers' heads at 0, and keeps
-// these parameters as those of epoch 0: the model, if no epoch is better.
+// epochZero evaluates the model from which training begins, with the towers' heads at 0, and keeps
+// it as epoch 0: the model, if no epoch is better.
 func (t *trainer[T]) epochZero(j *job) error {
 	drawn := values(t.net.Heads())
 	for _, p := range t.net.Heads() {

@@ -31,9 +31,8 @@ type Evaluation struct {
 	// for these rows, of classes their frequencies. NaN for other families of several
 	// predictors, which have no deviance, and for classes with an offset.
 	DevianceExplained float64
-	// Accuracy is the share of rows whose class is the most probable one, and MostFrequent
-	// what always naming the most frequent class would reach; both 0 for families without
-	// classes.
+	// Accuracy is the share of rows whose class is the most probable one, and MostFrequent the
+	// accuracy of always naming the most frequent class; both 0 for families without classes.
 	Accuracy, MostFrequent float64
 }
 

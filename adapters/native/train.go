@@ -23,7 +23,7 @@ import (
 // finite, if there are terms or an earlier epoch to return; else it is a
 // *DivergenceError. A cancelled ctx is an error.
 //
-// What is scored is what is saved: with Config.Orthogonalize, the network with the projection of
+// The model that is scored is saved as it is: with Config.Orthogonalize, it has the projection of
 // all training rows in place of each batch's, which belongs to no row and to no file.
 func Train(ctx context.Context, cfg Config, src data.Source) (*Model, *Fit, error) {
 	cfg = cfg.withDefaults()

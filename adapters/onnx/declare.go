@@ -42,10 +42,9 @@ type Domain struct {
 	Values []float64 `json:"values,omitempty"`
 }
 
-// DeclaredPredictor is what is declared of a graph output, or of class k of the softmax that
-// is an output, whose name has k at its end, from 1: its terms, and the
-// tensors whose elements are the deep part's features U, which a small deep part
-// would else be taken for a learned term for.
+// DeclaredPredictor is declared of a graph output: its terms, and the tensors whose elements are
+// the deep part's features U, without which a small deep part would be taken for a learned term. An
+// output that is a softmax has one for each class k, with k, from 1, at the end of its name.
 type DeclaredPredictor struct {
 	Output string
 	Terms  []DeclaredTerm

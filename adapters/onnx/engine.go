@@ -67,9 +67,9 @@ type GoEngine struct {
 	// MaxMemory bounds the bytes that one Run works in. 0: 4 GiB.
 	MaxMemory int64
 	// NoMatrixUnits: where the processor has matrix units (AMX), Single multiplies on them with
-	// the accuracy of float32: each number is a sum of three parts. Last digits differ from those
-	// of vectors, with which such a processor computes if this is set, as those without units do.
-	// After Linux has given a process the units, C code in it cannot handle signals on small stacks.
+	// the accuracy of float32: each number is a sum of three parts. Last digits differ from those of
+	// vector instructions. With this set, such a processor computes as one without units does. After
+	// Linux has given a process the units, C code in it cannot handle signals on small stacks.
 	NoMatrixUnits bool
 }
 

@@ -163,7 +163,7 @@ func (g *Graph) File() []byte { return g.file }
 // content is nil without LoadOptions.KeepFile. It must not be changed.
 func (g *Graph) External() map[string][]byte { return maps.Clone(g.external) }
 
-// SHA256 is the SHA-256 of the file in hexadecimal digits. Of a network that keeps data in
-// other files it is that of the file with the SHA-256 (32 bytes) of each of those behind
-// it, in the order of their locations: it changes with every byte of them.
+// SHA256 is the SHA-256 of the file in hexadecimal digits. Of a network that keeps data in other
+// files it is the SHA-256 of its file followed by the SHA-256 (32 bytes) of each other file, in the
+// order of their locations: it changes with every byte of them.
 func (g *Graph) SHA256() string { return g.sha256 }

@@ -15,8 +15,8 @@ const (
 )
 
 // Response is what a network was trained to predict.
-// It says what a network was trained for, not what training found: theta and the like are estimated
-// again by a decomposition, on its own rows.
+// It names the aim of training, not its result: theta and the like are estimated again by a
+// decomposition, on its own rows.
 type Response struct {
 	Column string
 	Family string // its distribution, as family.Parse has it

@@ -16,7 +16,7 @@ func PredictionLinks() []string {
 	return []string{"identity", "log", "logit", "cloglog", "softplus", "softmax"}
 }
 
-// ProbabilityLinks are those of PredictionLinks whose predictions are probabilities.
+// ProbabilityLinks are the PredictionLinks of probabilities.
 func ProbabilityLinks() []string { return []string{"logit", "cloglog", "softmax"} }
 
 // Predictions is the network of a model that is known by what it predicts: columns of data that hold,

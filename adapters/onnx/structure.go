@@ -102,9 +102,9 @@ type PredictorInfo struct {
 	// Probability says that the predictor is the probability of a class itself, since it may
 	// be 0 and 1, which have no logarithm: see Options.Clip.
 	Probability bool `json:"probability,omitempty"`
-	// Classes are the two classes of a network with one predictor, which is the log odds, or
-	// the Probability, of the second, or those whose Probability several predictors are, in
-	// their order; nil: it has another meaning, or the file does not say.
+	// Classes are, of a network with one predictor, the two classes, the predictor being the log
+	// odds or the Probability of the second; of several predictors that are each a Probability, the
+	// classes in their order; nil: it has another meaning, or the file does not say.
 	Classes   []string   `json:"classes,omitempty"`
 	Intercept float64    `json:"intercept"`
 	Terms     []TermInfo `json:"terms"`
@@ -141,7 +141,7 @@ type TermInfo struct {
 	// and Penalties the number of its quadratic penalties.
 	Declared  string `json:"declared,omitempty"`
 	Penalties int    `json:"penalties,omitempty"`
-	// Levels are those of a column whose dummies the term is, where the graph names them,
+	// Levels are given of a term that is the dummies of a column, where the graph names the levels;
 	// in the order of the basis.
 	Levels []string `json:"levels,omitempty"`
 }

@@ -56,11 +56,11 @@ const (
 	worthCut  = 0.0005 // of the variance of term and remainder by bins: what a cut must explain
 )
 
-// Grow chooses what a cubic spline of k columns, its knots quantiles, should become, by what its bins have of the term and of the
-// remainder: twice as many columns, cuts beside it, both, or as it is, of at most most columns in all. That of the least BIC is taken,
-// n log(RSS/n) + log(n) times the number of coefficients, a cut's place counted as one. Cuts are searched one after the
-// other among the bins' edges, each where it explains most, and then placed within the bin by its mean. own are
-// cuts that the model itself has of the column, increasing: one of those at hand is taken in place of a place that is estimated.
+// Grow chooses the growth of a cubic spline of k columns with quantiles as knots, by the sums of the term and of the remainder in
+// its bins: twice as many columns, cuts beside it, both, or as it is, of at most most columns in all. That of the least BIC is
+// taken, n log(RSS/n) + log(n) times the number of coefficients, a cut's place counted as one. Cuts are searched one after the
+// other among the bins' edges, each where it explains most, and then placed within the bin by its mean. own are cuts that the
+// model itself has of the column, increasing: one of those at hand is taken in place of a place that is estimated.
 func Grow(bins []diagnostics.Bin, k, most int, own []float64) Growth {
 	best := Growth{K: k}
 	if len(bins) < perKnot*minBasis {

@@ -61,7 +61,7 @@ const (
 //     left out.
 //
 // If that is more than a tenth of the rows, smooths get fewer columns, down to 5, and are
-// linear where even that is too much.
+// linear where even that is too much. If there are as many columns as rows then, linear terms are one ridge(...).
 func Terms(ctx context.Context, src data.Source, columns, factors []string) (*Proposal, error) {
 	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors)
 }
@@ -94,7 +94,7 @@ func TermsFrom(ctx context.Context, scans decompose.Scans, name string, schema d
 		terms = append(terms, t)
 	}
 	fit(terms, s.rows/rowsPerTerm)
-	for _, t := range terms {
+	for _, t := range together(terms, s.rows) {
 		p.Terms = append(p.Terms, t.summand())
 	}
 	return p, nil
@@ -108,6 +108,7 @@ const (
 	factor
 	codedFactor // factor(x) of a number
 	oneHot
+	ridge // ridge(a, b, ...)
 	random
 	spline // s(x, bs = "bs", knots = "quantiles")
 )
@@ -175,6 +176,25 @@ func fit(terms []term, most int64) {
 	}
 }
 
+// together puts linear terms into one, penalised together, if all terms have as many columns as there are rows: least
+// squares has no answer then.
+func together(terms []term, rows int64) []term {
+	all, out := int64(0), []term{}
+	one := term{kind: ridge}
+	for _, t := range terms {
+		all += int64(t.width)
+		if t.kind == linear {
+			one.columns = append(one.columns, t.columns...)
+		} else {
+			out = append(out, t)
+		}
+	}
+	if all < rows || len(one.columns) < 2 {
+		return terms
+	}
+	return append(out, one)
+}
+
 // summand is the term in the language.
 func (t term) summand() formula.Summand {
 	c := formula.Call{}
@@ -188,6 +208,8 @@ func (t term) summand() formula.Summand {
 		c.Func = "factor"
 	case oneHot:
 		c.Func = "onehot"
+	case ridge:
+		c.Func = "ridge"
 	case random:
 		c.Func = "s"
 		basis("re")

@@ -136,6 +136,7 @@ func TestFewRows(t *testing.T) {
 		{400, `~ s(temp, bs = "bs", k = 15, knots = "quantiles") + s(income, bs = "bs", k = 15, knots = "quantiles") + s(month, bs = "bs", k = 8, knots = "quantiles")`},
 		{220, `~ s(temp, bs = "bs", k = 7, knots = "quantiles") + s(income, bs = "bs", k = 7, knots = "quantiles") + s(month, bs = "bs", k = 7, knots = "quantiles")`},
 		{40, "~ temp + income + month"},
+		{3, "~ ridge(temp, income, month)"},
 	} {
 		if text, _ := propose1(t, rows(t, c.n), []string{"temp", "income", "month"}); text != c.want {
 			t.Errorf("%d rows: %s, want %s", c.n, text, c.want)

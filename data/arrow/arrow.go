@@ -111,8 +111,8 @@ func (s *Source) Rows() (total, dropped int64) { return s.rows.Rows() }
 // Len is the number of rows that passes read, as the record batches have it.
 func (s *Source) Len() int64 { return s.rows.Len() }
 
-// Describe says what each file is known by; its Digest is that of the messages' metadata,
-// which tell where the values are and not what they are.
+// Describe says what each file is known by; its Digest is of the messages' metadata, which say
+// where the values lie, not of the values.
 func (s *Source) Describe() []data.StoredFile { return s.rows.Describe() }
 
 // Close does nothing and returns nil: files are open only while a pass reads them.

@@ -239,8 +239,7 @@ func (t *table) Fields() []columnar.Field { return t.fields }
 // Len is the number of rows.
 func (t *table) Len() int64 { return t.rows }
 
-// Digest is that of what the arrays are, not of what they hold, but for the checksums of an
-// archive.
+// Digest is of the arrays' shapes and types, and of an archive's checksums; not of their values.
 func (t *table) Digest() string { return t.digest }
 
 // describe is the digest of the arrays' names, shapes, types, places and checksums.

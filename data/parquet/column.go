@@ -310,7 +310,7 @@ func (c *numbers) cell(raw uint64) string {
 	return strconv.FormatUint(raw, 10)
 }
 
-// wide decodes numbers whose bytes are not those of a number: as text, each of which is one.
+// wide decodes numbers that are stored otherwise than as numbers: as text, each of which is one.
 type wide struct {
 	text
 	value  func(b []byte) float64

@@ -116,7 +116,7 @@ func (e *element) per() int64 {
 	return 0
 }
 
-// wide is what makes a number of a value's bytes where these are not those of a number; nil: they are.
+// wide makes a number of a value's bytes where these are no number themselves; nil: they are.
 func (e *element) wide() func(b []byte) float64 {
 	l, _, _ := e.meaning()
 	switch {

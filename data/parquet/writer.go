@@ -125,10 +125,9 @@ func (p *Writer) Write(columns [][]float64) error {
 	})
 }
 
-// WriteBatch appends the rows of b, which holds the columns by name: those of
-// Double and Int32 as numbers, those of Text as codes. Values are copied. A number
-// of an Int32 column that is not a whole number of 32 bits is an error that names the
-// row, and the file is lost.
+// WriteBatch appends the rows of b, which holds the columns by name: Double and Int32 as numbers,
+// Text as codes. Values are copied. A number of an Int32 column that is not a whole number of 32
+// bits is an error that names the row, and the file is lost.
 func (p *Writer) WriteBatch(b *data.Batch) error {
 	in := make([]func(i, j int) error, len(p.columns))
 	for k := range p.columns {

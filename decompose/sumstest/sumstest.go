@@ -191,8 +191,8 @@ func must(t TB, err error) {
 	}
 }
 
-// Damaged checks that what follows from raw by a few changed, missing or added bytes is an
-// error, or is read as what it is; and that sums that were read can be added and written.
+// Damaged checks that raw with a few changed, missing or added bytes is an error, or is read as the
+// sums that it then is; and that sums that were read can be added and written.
 func Damaged(t TB, kind string, raw []byte, decode decompose.DecodeSums) {
 	t.Helper()
 	for n := range len(raw) {

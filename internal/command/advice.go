@@ -28,7 +28,7 @@ func inFlags(err error) string {
 	return networkInFlags(text) + advice(err)
 }
 
-// tree is err and all that it wraps or joins, what wraps before what is wrapped.
+// tree is err and all errors that it wraps or joins, the outer before the inner.
 func tree(err error) []error {
 	all := []error{err}
 	switch e := err.(type) {

@@ -197,7 +197,7 @@ func (d *decomposeFlags) oneNetwork(models []string) error {
 	return nil
 }
 
-// spare refuses to write over what the run reads, or to lose what it keeps.
+// spare refuses to write over files that the run reads, or to lose files that it keeps.
 func (d *decomposeFlags) spare(models, paths []string, tensors []tensorInput) error {
 	var in sources
 	in.add("the model", models...)

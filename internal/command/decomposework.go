@@ -155,7 +155,8 @@ func (d *decomposeFlags) open(ctx context.Context, in inputFiles, o *decompose.O
 	return request, nil
 }
 
-// networks reads those that --model names, asks at its address, or makes those of --predictions.
+// networks reads the networks that --model names, or makes models of its address or of
+// --predictions.
 func (d *decomposeFlags) networks(ctx context.Context, in inputFiles) ([]*wiring.Network, error) {
 	if d.asks() {
 		n, err := d.ask(ctx, in.models[0])

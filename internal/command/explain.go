@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/report"
 )
 
@@ -72,7 +73,11 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 	if err := e.check(further); err != nil {
 		return err
 	}
-	r, err := readResult(dir, e.labels)
+	read := resultdir.Read
+	if len(e.data.paths) == 0 {
+		read = resultdir.ReadDocument // contributions that are stored have their standard errors
+	}
+	r, err := labelledBy(e.labels, dir, read)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 // summaryReasons is how many reasons of verdicts a summary has.
 const summaryReasons = 6
 
-// writeFindings says what there is to say of the terms and of what is left: each sentence
-// once, with the predictors that it is about where there are several.
+// writeFindings writes the findings about the terms and the remainder: each sentence once, with the
+// predictors that it is about where there are several.
 func writeFindings(w io.Writer, r *decompose.Result, full bool) {
 	writeOrders(w, r)
 	writeHierarchy(w, r)

@@ -38,7 +38,12 @@ func readLabels(path string) (*label.Labels, error) {
 // readResult reads the decomposition in dir, with the labels in a file in place of its own; ""
 // keeps those.
 func readResult(dir, labels string) (*decompose.Result, error) {
-	r, err := resultdir.Read(dir)
+	return labelledBy(labels, dir, resultdir.Read)
+}
+
+// labelledBy is what read makes of dir, with the labels in a file.
+func labelledBy(labels, dir string, read func(dir string) (*decompose.Result, error)) (*decompose.Result, error) {
+	r, err := read(dir)
 	if err != nil || labels == "" {
 		return r, err
 	}

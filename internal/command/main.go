@@ -1,5 +1,5 @@
-// Package command is the command pho: flags in, calls, files out. Programs call Main; what they
-// differ in is what they can open.
+// Package command is the command pho: flags in, calls, files out. Programs call Main; they differ
+// in the stores that they can open.
 package command
 
 import (

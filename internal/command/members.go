@@ -29,8 +29,8 @@ type membersFile struct {
 	Settings string                `json:"settings,omitempty"`
 }
 
-// networkFiles are the files that --model names, those of folders in place of these, and in
-// what several networks differ: as asked, as their folder says, or by their seeds.
+// networkFiles are the files that --model names, folders replaced by their files, and how several
+// networks came to differ: as asked, as their folder says, or by their seeds.
 func networkFiles(models []string, asked string) (paths []string, from decompose.MembersFrom, err error) {
 	from = decompose.MembersFrom(asked)
 	for _, model := range models {

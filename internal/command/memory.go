@@ -21,7 +21,7 @@ import (
 // program is what the command itself and its libraries hold.
 const program = 40 << 20
 
-// parsedText is about what a block of a CSV file takes with what is made of it; there are two
+// parsedText is roughly the memory that a block of a CSV file takes with its numbers; there are two
 // for each worker and one that is read.
 const parsedText = 1 << 20
 
@@ -82,8 +82,8 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 	return nil
 }
 
-// cachedBeforehand bounds the rows kept by what is read before it is known what else
-// the run holds.
+// cachedBeforehand bounds the rows kept by reading that comes before the rest of the run's memory
+// is known.
 func (d *decomposeFlags) cachedBeforehand() int64 {
 	limit, err := parseSize(d.network.maxMemory)
 	if d.network.maxMemory == "" || err != nil { // fitMemory says so

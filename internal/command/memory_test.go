@@ -169,8 +169,8 @@ func TestMemoryOfMachine(t *testing.T) {
 		t.Skip("no shell that limits memory")
 	}
 	dir := t.TempDir()
-	manyLevels(t, filepath.Join(dir, "rows.csv"), 4, 1000, 3000)
-	args := []string{"decompose", "--model", golden("ssn_op13"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--formula", "~ g0 + g1 + g2 + g3", "--out", filepath.Join(dir, "out")}
+	manyLevels(t, filepath.Join(dir, "rows.csv"), 5, 1000, 3000)
+	args := []string{"decompose", "--model", golden("ssn_op13"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--formula", "~ g0 + g1 + g2 + g3 + g4", "--out", filepath.Join(dir, "out")}
 	cmd, said := process(append([]string{"-c", `ulimit -v 4000000; exec "$0" "$@"`, os.Args[0]}, args...)...)
 	cmd.Path = shell
 	_ = cmd.Run()

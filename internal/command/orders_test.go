@@ -87,8 +87,8 @@ func TestOrdersOfTwoPredictors(t *testing.T) {
 	}
 }
 
-// LightGBM's trees of depth two on single columns and pairs: nothing is left over, and what
-// main effects there are beyond the trees' own curves is said not to be known.
+// LightGBM's trees of depth two on single columns and pairs: nothing is left over, and main effects are all there, as pairs are split
+// from terms of their columns; as fitted, what there are of them beyond the trees' own curves is said not to be known.
 func TestOrdersOfTrees(t *testing.T) {
 	dir := t.TempDir()
 	rows, out := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "out")
@@ -100,13 +100,32 @@ func TestOrdersOfTrees(t *testing.T) {
 	}
 	write(t, rows, text)
 	flags := []string{"decompose", "--model", model, "--data", rows, "--input", "X=x0..x3", "--orders", "--out", out}
-	bad := call(t, flags...)
+	bad := call(t, append(flags, "--terms", "fitted")...)
 	if bad.status == exitDone || !strings.Contains(bad.err, `"f(x0,x1)" would count its main effects as interactions: add terms of "x1" alone by a formula, as ~ . does`) {
 		t.Fatalf("status %d: %s", bad.status, bad.err)
 	}
-	done(t, append(flags, "--formula", "~ s(x0) + s(x1) + s(x2) + s(x3)")...)
+	done(t, flags...)
 	shares, remainder := ordersOf(t, out)
 	if len(shares[0]) != 2 || shares[0][0] < 0.5 || shares[0][1] < 0.01 || math.Abs(remainder[0]) > 1e-6 {
 		t.Errorf("orders %v and %g of trees on pairs", shares, remainder)
+	}
+}
+
+// Shards make the bytes of one decomposition of learned pairs, too, whose means over their columns are those of a sample of all rows.
+func TestPlanOfPairs(t *testing.T) {
+	h := shards{temp: t.TempDir(), n: 3, random: rand.New(rand.NewPCG(4, 3))}
+	text := "x0,x1,x2,x3\n"
+	for range 20000 {
+		text += fmt.Sprintf("%g,%g,%g,%g\n", h.random.NormFloat64(), h.random.NormFloat64(), h.random.NormFloat64(), h.random.NormFloat64())
+	}
+	data := h.place("rows.csv")
+	write(t, data, text)
+	args := []string{"--model", filepath.Join("..", "..", "testdata", "zoo", "networks", "lightgbm", "pairs.onnx"), "--data", data, "--input", "X=x0..x3"}
+	done(t, append([]string{"decompose", "--out", h.place("whole")}, args...)...)
+	done(t, append([]string{"plan", "--shards", "3", "--out", h.place("plan")}, args...)...)
+	h.run(t)
+	equalResults(t, h.place("result"), h.place("whole"))
+	if doc := read(t, h.place("result"), resultdir.Decomposition); !strings.Contains(doc, `"smoothed":`) || !strings.Contains(doc, `"means":`) {
+		t.Error("no split of a pair is smoothed")
 	}
 }

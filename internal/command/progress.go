@@ -134,8 +134,8 @@ func (p *progress) note(text string) {
 	}
 }
 
-// later tells what was settled for the user once the result is there, so that it stands
-// behind what was asked for; "" is nothing.
+// later tells choices made for the user once the result is there, so that they stand behind the
+// result; "" is nothing.
 func (p *progress) later(notes ...string) {
 	for _, text := range notes {
 		switch {

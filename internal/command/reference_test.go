@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,19 +55,49 @@ func commandPage(root *cobra.Command) string {
 	for _, c := range commands {
 		fmt.Fprintf(&page, "| [`%s`](#%s) | %s |\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), cell(c.Short))
 	}
+	decompose, _, err := root.Find([]string{"decompose"})
+	if err != nil {
+		panic(err)
+	}
 	for _, c := range commands {
 		fmt.Fprintf(&page, "\n## %s\n\n%s\n\n```sh\n%s\n", c.CommandPath(), prose(c.Long+c.Short[:shortIfAlone(c)]), c.UseLine())
 		if c.Example != "" {
 			page.WriteString("\n" + unindented(c.Example) + "\n")
 		}
 		page.WriteString("```\n\n| flag | default | |\n|---|---|---|\n")
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" && !f.Hidden {
-				page.WriteString(flagRow(f))
-			}
-		})
+		rows, shared := flagRows(c), ""
+		if c.Name() != "decompose" {
+			rows, shared = withoutShared(rows, flagRows(decompose))
+		}
+		page.WriteString(strings.Join(rows, "") + shared)
 	}
 	return page.String()
+}
+
+// flagRows are the rows of c's flags.
+func flagRows(c *cobra.Command) (rows []string) {
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && !f.Hidden {
+			rows = append(rows, flagRow(f))
+		}
+	})
+	return rows
+}
+
+// withoutShared takes from rows those that pho decompose has too, if they are ten or more, and names them in a paragraph.
+func withoutShared(rows, decompose []string) (own []string, shared string) {
+	var names []string
+	for _, row := range rows {
+		if !slices.Contains(decompose, row) {
+			own = append(own, row)
+			continue
+		}
+		names = append(names, strings.TrimSpace(strings.SplitN(row, "|", 3)[1]))
+	}
+	if len(names) < 10 {
+		return rows, ""
+	}
+	return own, "\nAs in [`pho decompose`](#pho-decompose): " + strings.Join(names, ", ") + ".\n"
 }
 
 // shortIfAlone is how much of Short stands for a Long that is missing.

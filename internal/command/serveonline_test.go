@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -88,40 +87,13 @@ func serving(t *testing.T, args ...string) (url string, log *lines) {
 	return "", nil
 }
 
-var updateServe = flag.Bool("update-serve", false, "write the answers into docs/serve.md")
-
-// TestServeOnline: the requests of docs/serve.md have the answers that stand there, which are
-// those of pho apply and pho explain; flags that do not go together are refused.
+// TestServeOnline: answers over HTTP are those of pho explain; flags that do not go together are
+// refused. The requests of docs/serve.md are run by check-docs.
 func TestServeOnline(t *testing.T) {
 	t.Parallel()
 	demo := filepath.Join(t.TempDir(), "demo")
 	done(t, "demo", "--out", demo)
 	url, log := serving(t, demo, "--log-requests")
-	const page = "../../docs/serve.md"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	example := regexp.MustCompile("(?s)```sh\ncurl -s localhost:8080(\\S+) -d '([^']*)'\n```\n\n```text\n(.*?)```")
-	found := 0
-	updated := example.ReplaceAllStringFunc(string(text), func(block string) string {
-		found++
-		m := example.FindStringSubmatch(block)
-		_, got := answer(t, "POST", url+m[1], m[2])
-		shown := shortened(t, got)
-		if shown != m[3] && !*updateServe {
-			t.Errorf("%s: the answer is\n%s\nthe page has\n%s", m[1], shown, m[3])
-		}
-		return strings.Replace(block, "```text\n"+m[3], "```text\n"+shown, 1)
-	})
-	if found != 2 {
-		t.Errorf("%d examples on the page", found)
-	}
-	if *updateServe {
-		if err := os.WriteFile(page, []byte(updated), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	status, said := answer(t, "POST", url+"/v2/models/nam/infer", `{"inputs": [{"name": "x", "datatype": "FP64", "shape": [1, 10], "data": [null, 1, 1, 1, 1, 1, 1, 1, 1, 1]}]}`)
 	if status != 400 || !strings.Contains(string(said), `column \"x0\", data row 1`) || strings.Contains(string(said), "--") {
 		t.Errorf("a missing value: %d %s", status, said)
@@ -131,32 +103,6 @@ func TestServeOnline(t *testing.T) {
 		t.Errorf("log:\n%s", log)
 	}
 	refusedFlags(t, filepath.Join(demo, "nam"))
-}
-
-// shortened is an answer, indented, with three digits of numbers, and without the second and
-// later terms: as the page shows it.
-func shortened(t *testing.T, raw []byte) string {
-	t.Helper()
-	var v struct {
-		Model   string            `json:"model_name"`
-		Version string            `json:"model_version"`
-		Outputs []json.RawMessage `json:"outputs,omitempty"`
-		Rows    []json.RawMessage `json:"rows,omitempty"`
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatalf("%s: %v", raw, err)
-	}
-	v.Version = "..."
-	out := new(strings.Builder)
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	digits := regexp.MustCompile(`(-?\d+\.\d{4})\d+`)
-	short := digits.ReplaceAllString(out.String(), "$1")
-	short = regexp.MustCompile(`("terms":\[\{"terms".*?\}),\{"terms".*\],"unstr`).ReplaceAllString(short, "$1, ...],\"unstr")
-	return strings.NewReplacer(`"outputs":[`, "\n \"outputs\":[", `},{"name"`, "},\n  {\"name\"", `"rows":[`, "\n \"rows\":[", `"unstr`, "\n  \"unstr", `"reasons"`, "\n  \"reasons\"", `"terms":[{`, "\n  \"terms\":[{").Replace(short)
 }
 
 // explainedAlike compares explain over HTTP with the command's.

@@ -52,7 +52,7 @@ type output struct {
 	was    data.File // that file; nil if there was none
 }
 
-// use is what a command does with what a URL names.
+// use is what a command does with the file of a URL.
 type use int
 
 const (

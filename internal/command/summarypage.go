@@ -124,8 +124,8 @@ func (p *page) heading() {
 	}
 }
 
-// linkWords name the links of r's predictors, those of classes once, with what makes their
-// predictors unique; "" where the result does not say.
+// linkWords name the links of r's predictors, those of classes once and with the convention that
+// makes them unique; "" where the result does not say.
 func linkWords(r *decompose.Result) string {
 	var names []string
 	for i := range r.Predictors {

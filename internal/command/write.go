@@ -65,7 +65,7 @@ func (c *contributions) close() error {
 	return kept.close()
 }
 
-// stored is a visitor whose file goes to the disk while those behind it end.
+// stored is a visitor whose file goes to the disk while later visitors end.
 type stored struct {
 	decompose.Visitor
 	file     *os.File

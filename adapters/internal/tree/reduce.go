@@ -38,7 +38,7 @@ type bounds struct {
 	missing bool
 }
 
-// reducer drops splits that those above have decided, and those whose ends are equal.
+// reducer drops splits that splits above have decided, and splits with equal ends.
 type reducer struct {
 	forest *Forest
 	nodes  []reduced

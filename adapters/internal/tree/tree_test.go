@@ -266,7 +266,7 @@ func encode(features []int32) string {
 	return b.String()
 }
 
-// Splits that the splits above them decide, and those whose ends are equal, do not count.
+// Splits that the splits above them decide, and splits with equal ends, do not count.
 func TestFeaturesThatMatter(t *testing.T) {
 	leaf := func(v float64) (Node, Weight) { return Node{Mode: Leaf}, Weight{0, v} }
 	build := func(values []float64, nodes ...Node) *Ensemble {

@@ -77,10 +77,10 @@ func ranks(n int) []int {
 	return out
 }
 
-// middle is what to subtract from the elements before they are multiplied, and what then is
-// left to subtract from the products. In float32 a line far from 0 would lose digits: the
-// elements' middle is subtracted first. nil: nothing, since no centre is large for a
-// predictor of that standard deviation.
+// middle is the point that is subtracted from the elements before they are multiplied, and the rest
+// that is then to subtract from the products. In float32 a line far from 0 would lose digits: the
+// elements' middle is subtracted first. nil: nothing, since no centre is large for a predictor of
+// that standard deviation.
 func (g *linesOf) middle(kind onnxpb.TensorProto_DataType, sd float64) (middle, rest []float64) {
 	rest = slices.Clone(g.center)
 	if kind == onnxpb.TensorProto_DOUBLE || !slices.ContainsFunc(g.center, func(c float64) bool { return math.Abs(c) > sd }) {

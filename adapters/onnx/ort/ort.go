@@ -13,8 +13,8 @@ import (
 
 // Options are the settings of an Engine; the zero value holds the defaults.
 type Options struct {
-	// Library is the path of ONNX Runtime's shared library. "": what the environment
-	// variable ORT_DYLIB_PATH names, or else what the system's loader finds under the
+	// Library is the path of ONNX Runtime's shared library. "": the file that the environment
+	// variable ORT_DYLIB_PATH names, or else the one that the system's loader finds by the
 	// library's usual names.
 	Library string
 	// Threads is how many threads one Run uses within an operator. 0: one, since callers

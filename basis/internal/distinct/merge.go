@@ -8,8 +8,8 @@ import (
 	"github.com/pho-go/pho/internal/base/wire"
 )
 
-// Merge adds the points of other rows, collected under the same limit. What is kept, and its counts, are those
-// of one collection of all rows.
+// Merge adds the points of other rows, collected under the same limit. The result, counts included, is that of
+// one collection of all rows.
 func (p *Points) Merge(next *Points) error {
 	if p.D != next.D || p.Limit != next.Limit {
 		return fmt.Errorf("points of %d and %d columns, at most %d and %d of them, do not merge", p.D, next.D, p.Limit, next.Limit)
@@ -114,8 +114,8 @@ func number(r *wire.Reader) float64 {
 	return v
 }
 
-// Merge adds the values of other rows, collected alike. What is kept is what one
-// collection of all rows would keep.
+// Merge adds the values of other rows, collected alike. It keeps what one collection of all rows
+// would keep.
 func (v *Values) Merge(next *Values) error {
 	if v.Limit != next.Limit || v.Few != next.Few || (v.Points == nil) != (next.Points == nil) {
 		return fmt.Errorf("collections of %d and %d values do not merge: they are collected differently", v.Limit, next.Limit)

@@ -12,9 +12,9 @@ import (
 const MaxValues = 1_000_000
 
 // Values collects the range and the distinct values of a column. It keeps at
-// most Limit of them: all if there are no more, else those whose hash begins with
-// the fewest zero bits that make them fit. So what is kept depends on the set of
-// values alone, not on their order or on batches.
+// most Limit of them: all if there are no more, else the values with hashes that begin with b zero
+// bits, b as small as lets them fit. So what is kept depends on the set of values alone, not on
+// their order or on batches.
 type Values struct {
 	Limit int
 	// Few: only whether there are Limit distinct values is to be found out (N): none are kept

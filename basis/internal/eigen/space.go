@@ -77,7 +77,8 @@ func (s *space) orthonormal(next []float64, width int, r *rand.Rand) *mat.Dense 
 	for i := range width {
 		coupling.Set(i, i, 1)
 	}
-	// Again and again, until little is taken: what is left may be as small as the rounding of what was taken.
+	// Again and again, until little is taken: the rest may be as small as the rounding of the part that was
+	// taken.
 	for again := true; again; {
 		before := norms(next, width)
 		s.project(next, width)

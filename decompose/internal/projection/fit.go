@@ -109,7 +109,7 @@ func (f *Fit) Sandwich() *Sandwich {
 	}
 	columns, sandwich := f.problem.columns, f.sandwich
 	lo, hi := sandwich.Eliminated()
-	if start, ok := columns.asRaw(lo, hi); ok {
+	if start, ok := columns.asRaw(lo, hi); ok && hi > lo {
 		return &Sandwich{Lo: start, Hi: start + hi - lo, Around: sandwich.In(columns.expandRows, start).Around}
 	}
 	return &Sandwich{Around: func(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {

@@ -37,8 +37,9 @@ type Hierarchy struct {
 	smooth  []*mat.Dense // by block, what Split takes in place of onto; nil: onto itself
 	kept    []float64    // by block, a of smooth
 	product [][]int      // see Nesting
-	open    *Split       // directions that the split leaves open, one a column; nil: none
-	shares  []*space     // of single blocks, for Share
+	means   [][]*mat.Dense
+	open    *Split   // directions that the split leaves open, one a column; nil: none
+	shares  []*space // of single blocks, for Share
 }
 
 // Nesting says which blocks are margins of which.
@@ -49,6 +50,21 @@ type Nesting struct {
 	// Product has, of each block that is a product of two bases of one variable each, the first basis slowest and
 	// both with columns that sum to 1, the dimensions of the two; nil: it is no such block.
 	Product [][]int
+	// Means has, of each other block, the coefficients (columns of a margin x the block's) of its means over all variables but
+	// one as functions of the margins, by margin; nil: they are not known.
+	Means [][]*mat.Dense
+}
+
+// Separate tells whether the margins of block j are a block of each of its variables.
+func (n Nesting) Separate(j int) bool {
+	seen := map[int]bool{}
+	for _, m := range n.Margins[j] {
+		if n.Size[m] != 1 {
+			return false
+		}
+		seen[n.Effect[m]] = true
+	}
+	return len(seen) == n.Size[j] && len(n.Margins[j]) == n.Size[j]
 }
 
 // Any tells whether a block has margins.
@@ -67,7 +83,7 @@ type space struct {
 // means, and where blocks start; tolerance decides the ranks of margins.
 func NewHierarchy(xx *mat.SymDense, mean []float64, sumW float64, start []int, n Nesting, tolerance float64) (*Hierarchy, error) {
 	h := &Hierarchy{
-		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect, product: n.Product,
+		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect, product: n.Product, means: n.Means,
 		spaces: make([]*space, len(n.Margins)), onto: make([]*mat.Dense, len(n.Margins)),
 		smooth: make([]*mat.Dense, len(n.Margins)), kept: make([]float64, len(n.Margins)),
 		shares: make([]*space, len(n.Margins)),

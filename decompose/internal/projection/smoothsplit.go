@@ -47,33 +47,40 @@ func dependence(r *mat.Dense, n float64) (a float64) {
 	return min(a, 1)
 }
 
-// smoothed sets h.smooth of products of two variables whose margins are smooths of these.
+// smoothed sets h.smooth of products of two variables whose margins are smooths of these, and of blocks whose means over all
+// variables but one are known.
 func (c *Constrained) smoothed(h *Hierarchy, n Nesting) error {
 	bases := map[int]*mat.Dense{}
 	for _, j := range h.order {
-		m := n.Margins[j]
-		if n.Product[j] == nil || len(m) != 2 || n.Size[m[0]] != 1 || n.Size[m[1]] != 1 || !h.sumsToOne(j) {
+		if !n.Separate(j) || n.Means[j] == nil && (n.Product[j] == nil || !h.sumsToOne(j)) {
 			continue
 		}
-		for _, b := range m {
-			if _, ok := bases[b]; ok {
-				continue
+		known := true
+		for _, m := range n.Margins[j] {
+			if _, ok := bases[m]; !ok {
+				basis, err := c.smoothest(h, m)
+				if err != nil {
+					return err
+				}
+				bases[m] = basis
 			}
-			basis, err := c.smoothest(h, b)
-			if err != nil {
-				return err
-			}
-			bases[b] = basis
+			// Means of a product need not be functions of margins that are no smooths.
+			known = known && bases[m] != nil && (n.Means[j] != nil || len(c.blocks[m].Penalty.S) > 0)
 		}
-		x, z := bases[m[0]], bases[m[1]]
-		if x == nil || z == nil {
+		if !known {
 			continue
 		}
-		cross := h.gram.Slice(h.start[m[0]], h.start[m[0]+1], h.start[m[1]], h.start[m[1]+1])
-		var half, r mat.Dense
-		half.Mul(x.T(), cross)
-		r.Mul(&half, z)
-		if a := dependence(&r, float64(c.view.Positive)); a < 1 {
+		a := 0.0
+		for i, x := range n.Margins[j] {
+			for _, z := range n.Margins[j][:i] {
+				cross := h.gram.Slice(h.start[x], h.start[x+1], h.start[z], h.start[z+1])
+				var half, r mat.Dense
+				half.Mul(bases[x].T(), cross)
+				r.Mul(&half, bases[z])
+				a = max(a, dependence(&r, float64(c.view.Positive)))
+			}
+		}
+		if a < 1 {
 			if err := h.Shrink(j, a); err != nil {
 				return err
 			}
@@ -93,15 +100,18 @@ func (h *Hierarchy) sumsToOne(j int) bool {
 }
 
 // smoothest are the coefficients of an orthonormal basis of block j's functions, over the rows, those of the
-// least penalty first; nil if it has not one penalty, in raw coordinates.
+// least penalty first, if it has one; nil if it has several, or not in raw coordinates.
 func (c *Constrained) smoothest(h *Hierarchy, j int) (*mat.Dense, error) {
 	b := c.blocks[j]
-	if b.Map != nil || b.Standardised || b.Kept || len(b.Penalty.S) != 1 {
+	if len(b.Penalty.S) > 1 || len(b.Penalty.S) == 1 && (b.Map != nil || b.Standardised || b.Kept) {
 		return nil, nil
 	}
 	s, err := h.space([]int{j}, max(c.tolerance, MinProductTolerance))
-	if err != nil || s.half == nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case s.half == nil || len(b.Penalty.S) == 0:
+		return s.half, nil
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetrised(linalg.Times(s.half.T(), linalg.Times(b.Penalty.S[0], s.half))), true) {
@@ -112,14 +122,39 @@ func (c *Constrained) smoothest(h *Hierarchy, j int) (*mat.Dense, error) {
 	return linalg.Times(s.half, &vectors), nil
 }
 
-// Shrink smooths the split of block j, a Product: of what a regression gives to its margins besides the means over the
-// product of these, it gives the share a.
+// Shrink smooths the split of block j, a Product or one with Means: of what a regression gives to its margins besides the means
+// over the product of these, it gives the share a.
 //
-// Errors: the block is no product of bases.
+// Errors: the block is neither.
 func (h *Hierarchy) Shrink(j int, a float64) error {
-	if len(h.product[j]) != 2 || h.onto[j] == nil {
-		return fmt.Errorf("the split of block %d from its margins is said to be smoothed, and it is no product of two bases with margins", j+1)
+	var out *mat.Dense
+	switch {
+	case h.onto[j] != nil && len(h.means[j]) > 0:
+		out = h.means[j][0]
+		for _, m := range h.means[j][1:] {
+			above := out
+			out = new(mat.Dense)
+			out.Stack(above, m)
+		}
+	case h.onto[j] != nil && len(h.product[j]) == 2:
+		out = linalg.Times(h.onto[j], h.productMeans(j))
+	default:
+		return fmt.Errorf("the split of block %d from its margins is said to be smoothed, and its means over these are not known", j+1)
 	}
+	if r, c := out.Dims(); r != h.onto[j].RawMatrix().Rows || c != h.onto[j].RawMatrix().Cols {
+		return fmt.Errorf("the means of block %d are %d x %d, its margins have %d columns and it has %d", j+1, r, c, h.onto[j].RawMatrix().Rows, h.onto[j].RawMatrix().Cols)
+	}
+	var apart mat.Dense
+	apart.Sub(h.onto[j], out)
+	apart.Scale(a, &apart)
+	apart.Add(&apart, out)
+	h.smooth[j], h.kept[j] = &apart, a
+	return nil
+}
+
+// productMeans are the coefficients of the means of a Product over its bases, in its own columns: B z 1' + 1 x'B, of
+// coefficients B (p x q), but for a constant.
+func (h *Hierarchy) productMeans(j int) *mat.Dense {
 	p, q := h.product[j][0], h.product[j][1]
 	lo := h.start[j]
 	x, z := make([]float64, p), make([]float64, q) // means of the two bases
@@ -130,7 +165,6 @@ func (h *Hierarchy) Shrink(j int, a float64) error {
 			z[l] += v
 		}
 	}
-	// The coefficients of product in the columns of j: B z 1' + 1 x'B, of coefficients B (p x q), but for a constant.
 	product := mat.NewDense(p*q, p*q, nil)
 	for i := range p {
 		for l := range q {
@@ -142,13 +176,7 @@ func (h *Hierarchy) Shrink(j int, a float64) error {
 			}
 		}
 	}
-	var out mat.Dense
-	out.Mul(h.onto[j], product)
-	for i, v := range h.onto[j].RawMatrix().Data {
-		out.RawMatrix().Data[i] += a * (v - out.RawMatrix().Data[i])
-	}
-	h.smooth[j], h.kept[j] = &out, a
-	return nil
+	return product
 }
 
 // Smoothed tells what factor a the split of block j has; false if it is the regression.

@@ -1,5 +1,5 @@
-// Package plan cuts a decomposition into pieces that many machines compute: the directory that
-// says what is to be done and what is done, the parts that come of shards of rows, how parts are
+// Package plan cuts a decomposition into pieces that many machines compute: the directory that says
+// what is to be done and how far it is, the parts that come of shards of rows, how parts are
 // merged, and which pass comes next.
 //
 // A pass is a replay: whoever has the totals of the passes before does everything from the

@@ -187,8 +187,8 @@ func (q *Recipe) visitors(ctx context.Context, made *Made) []decompose.Visitor {
 
 func (q *Recipe) notes(ctx context.Context, made *Made) error { return q.Note(ctx, made, made.Result) }
 
-// Note notes in r, the result of what was made, what it was made of. Make does it; it is for results that a
-// plan's first passes lead to, whose last one is still to come.
+// Note notes in r what it was made of. Make does it; it is for results that a plan's first passes lead to,
+// whose last one is still to come.
 func (q *Recipe) Note(ctx context.Context, made *Made, r *decompose.Result) error {
 	made.Result = r
 	if q.NoRows {

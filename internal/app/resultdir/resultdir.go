@@ -61,7 +61,7 @@ func Write(ctx context.Context, dir *durable.Dir, m decompose.Model, r *decompos
 	return err
 }
 
-// writeDecomposition writes the moments and the decomposition and reads both.
+// writeDecomposition writes the moments and the decomposition, and reads both: of the moments, which may be large, their digest.
 func writeDecomposition(dir *durable.Dir, r *decompose.Result) error {
 	if err := durable.WriteFile(dir.Path(Moments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
 		return err
@@ -69,8 +69,29 @@ func writeDecomposition(dir *durable.Dir, r *decompose.Result) error {
 	if err := durable.WriteFile(dir.Path(Decomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
 		return err
 	}
-	if _, err := Read(dir.Path("")); err != nil {
+	written, err := ReadDocument(dir.Path(""))
+	if err == nil {
+		err = checkMoments(dir.Path(""), written)
+	}
+	if err != nil {
 		return fmt.Errorf("the result cannot be read back and was not kept: %w", err)
+	}
+	return nil
+}
+
+// checkMoments refuses moments in dir that are not those of r.
+func checkMoments(dir string, r *decompose.Result) error {
+	f, err := open(dir, Moments)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return fmt.Errorf("decomposition %q: %s: %w", dir, Moments, durable.Reason(err))
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != r.MomentsSHA256 {
+		return fmt.Errorf("decomposition %q: %s has sha256 %s, the decomposition was written with %q", dir, Moments, got, r.MomentsSHA256)
 	}
 	return nil
 }
@@ -140,6 +161,19 @@ func Read(dir string) (*decompose.Result, error) {
 		return nil, err
 	}
 	return Decode(dir, doc)
+}
+
+// ReadDocument is Read without moments, and so without covariances: for what reads neither.
+func ReadDocument(dir string) (*decompose.Result, error) {
+	doc, err := ReadFile(dir, Decomposition)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decompose.Read(bytes.NewReader(doc), nil, basis.Decode)
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
+	}
+	return r, nil
 }
 
 // Decode reads doc, the text of a decomposition.json, with the moments in dir.

@@ -19,8 +19,8 @@ import (
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
-// Asked is a model behind an address: what it predicts is asked there (package served), and then known as that of
-// Predictions is.
+// Asked is a model behind an address: its predictions are asked for there (package served), and then known as
+// those of Predictions are.
 type Asked struct {
 	server  *served.Server
 	form    *served.Form    // nil: it was not asked yet (Network.Settle)

@@ -12,11 +12,15 @@ import (
 )
 
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
-// without structure comes without a formula. The columns are those that the network reads,
-// less those that the formula names and those with a role.
+// without structure comes without a formula, or, of some columns, one whose learned functions of several
+// columns may hold their main effects (impure). They are the columns that the network reads, without
+// columns that the formula names or that have a role.
 func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
-	if len(q.Formulas) == 0 && blackBox(m) {
-		q.Formulas = []string{"~ ."}
+	var only []string // nil: all
+	if len(q.Formulas) == 0 {
+		if only = q.impure(m); len(only) > 0 || blackBox(m) {
+			q.Formulas = []string{"~ ."}
+		}
 	}
 	q.Formulas = slices.Clone(q.Formulas)
 	for i, text := range q.Formulas {
@@ -33,7 +37,9 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 			}
 		}
 		taken := slices.Concat(f.Names(), q.Options.Columns.Names(), []string{f.Response})
-		columns := slices.DeleteFunc(q.explaining(m), func(c string) bool { return slices.Contains(taken, c) })
+		columns := slices.DeleteFunc(q.explaining(m), func(c string) bool {
+			return slices.Contains(taken, c) || len(only) > 0 && !slices.Contains(only, c)
+		})
 		look := "choice of terms"
 		if len(chosen) > 0 {
 			look = fmt.Sprintf("%s %d", look, len(chosen)+1)

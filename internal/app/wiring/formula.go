@@ -115,6 +115,10 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 	if sample = q.sampleOf(m, specs); sample != nil {
 		specs = append(specs, sample)
 	}
+	wide := q.wideSample(m)
+	if wide != nil {
+		specs = append(specs, wide)
+	}
 	if !q.Drops && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
@@ -141,6 +145,9 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 		}
 	}
 	joined, err := q.joined(networks, extra)
+	if err == nil && wide != nil {
+		joined, err = withMeans(ctx, joined, wide)
+	}
 	return joined, sample, notes, err
 }
 

@@ -121,9 +121,9 @@ func (q *Request) Extend(r *decompose.Result) (added, stopped []string, err erro
 	return added, stopped, nil
 }
 
-// withPairs are the formulas with the best pairs of each predictor, n of them or those that
-// are worth it, what was added, and why no more of the latter. Predictors that share smoothing parameters, as classes
-// do, have equal terms: they get the best pairs of all of them together.
+// withPairs are the formulas with the best n pairs of each predictor, or the pairs that are worth it; the pairs that
+// were added, and why no more. Predictors that share smoothing parameters, as classes do, have equal terms: they get
+// the best pairs of all of them together.
 func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharing, n int) (all, added, stopped []string, err error) {
 	all = slices.Clone(formulas)
 	done := map[string]bool{}

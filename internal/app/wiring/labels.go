@@ -24,9 +24,9 @@ func (d *Ready) CheckLabels(m decompose.Model) error {
 	return optionError("labels", d.labels.Check(label.Known{Terms: terms}))
 }
 
-// SetLabels gives r other labels, nil or empty ones for none, and refuses those of what r
-// does not have. Of columns that r does not know the data may have more: these are passed
-// over, unless one of r's is probably meant.
+// SetLabels gives r other labels, nil or empty ones for none, and refuses labels of columns, terms
+// or levels that r does not have. Of columns that r does not know the data may have more: these are
+// passed over, unless one of r's is probably meant.
 func SetLabels(r *decompose.Result, l *label.Labels) error {
 	ref := ReferenceOf(r)
 	columns := []string{}

@@ -37,7 +37,7 @@ func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
 		kinds  string
 		decode decompose.DecodeSums
 	}{
-		{"basis/1", basis.DecodeSums}, {"sample/1", interaction.DecodeSums}, {"propose/1", propose.DecodeSums},
+		{"basis/1", basis.DecodeSums}, {"sample/2", interaction.DecodeSums}, {"propose/1", propose.DecodeSums},
 		{"family/1", decompose.DecodeFamilySums}, {responsesKind, decodeResponses},
 	} {
 		if kind == own.kinds {

@@ -15,9 +15,9 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// NetworkTexts are the columns that a network reads as text, whatever their cells: those whose
-// texts its file codes, and those that fill inputs of text, which are bound or, of inputs that
-// are not, of the input's name. Not all of them need be in the data.
+// NetworkTexts are the columns that a network reads as text, whatever their cells: columns that its
+// file codes, and columns for its inputs of text, each bound to the input or else of its name. Not
+// all of them need be in the data.
 func NetworkTexts(g *onnx.Graph, bound map[string][]string) ([]string, error) {
 	labels, err := g.Labels()
 	if err != nil {

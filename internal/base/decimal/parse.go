@@ -140,9 +140,9 @@ func scale(d uint64, p int) (v float64, ok bool) {
 	if p < leastPower || p > mostPower {
 		return 0, false
 	}
-	// Of the product of d and 10^p, each scaled to its full bits, the upper 64 bits are
-	// enough to round to 53 unless those behind are all ones, and a little more than what
-	// was computed might carry over, or all zeros, and it might be a tie.
+	// Of the product of d and 10^p, each scaled to its full bits, the upper 64 bits are enough to
+	// round to 53, unless the bits behind are all ones, when a little more might carry over, or all
+	// zeros, when it might be a tie.
 	shift := bits.LeadingZeros64(d)
 	d <<= shift
 	power := &powers[p-leastPower]

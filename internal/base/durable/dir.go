@@ -42,10 +42,9 @@ func dirErrorf(path string, cause error, format string, args ...any) error {
 }
 
 // NewDir checks that target may be replaced (it is absent, empty, or a directory of the
-// same kind without foreign files) and makes the sibling. What replaces a directory has its mode, owner and
-// group, and its files those of the earlier files, as far as the process may give them. u may be nil. Commit puts the
-// new directory in place; Discard, which is to be called in any case, removes it if
-// Commit did not.
+// same kind without foreign files) and makes the sibling. The new directory takes mode, owner and group of the old
+// one, and its files those of the earlier files, as far as the process may give them. u may be nil. Commit puts the
+// new directory in place; Discard, which is to be called in any case, removes it if Commit did not.
 //
 // Errors: *DirError.
 func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {

@@ -1,6 +1,6 @@
 // Package durable writes files and directories so that a crash, of the program or
-// of the machine, leaves what was there before or what was written, whole: under a
-// hidden name first, then to the disk, then in place, then the directory to the disk.
+// of the machine, leaves the old or the new one, whole: under a hidden name first, then to the
+// disk, then in place, then the directory to the disk.
 package durable
 
 import (

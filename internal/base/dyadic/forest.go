@@ -3,7 +3,7 @@
 //
 // The chunks are the leaves of a binary tree over chunk numbers: node (start, level) covers the
 // chunks start to start + 2^level - 1, start being a multiple of 2^level, and is the sum of its
-// two halves, the earlier first. What is added to what depends on chunk numbers alone.
+// two halves, the earlier first. So the grouping of a sum depends on chunk numbers alone.
 package dyadic
 
 import (

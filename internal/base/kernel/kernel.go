@@ -5,9 +5,9 @@
 //
 // The order of every sum depends on the shape of a row alone: over k in increasing order,
 // or in partial sums if prepared weights have one column (see sumLanes). So a row's result
-// does not depend on the rows beside it. What is the same on every machine, and what is
-// only to rounding, is said at type isa. No function starts a goroutine; all are safe for
-// concurrent use.
+// does not depend on the rows beside it. Type isa says which results are the same bits on every
+// machine, and which agree to rounding. No function starts a goroutine; all are safe for concurrent
+// use.
 package kernel
 
 // Float is the engine's precision.

@@ -18,7 +18,7 @@ type SplitWeights struct {
 	data    []byte            // tiles: by 32 columns, 32 rows of the matrix, 16 columns, part
 	chunks  int               // of 32 rows
 	stacked bool              // K <= 16: parts below each other, in one chunk or three
-	// What computes in Go what the assembly is meant to: tests without matrix units.
+	// Go's version of the assembly: tests without matrix units.
 	splitInGo, multiplyInGo bool
 }
 

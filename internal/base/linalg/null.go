@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Null is what a positive semidefinite matrix C (n x n) determines and what not: with
-// the limit that was given, the eigenvectors of eigenvalues above it and the others.
+// Null splits the directions of a positive semidefinite matrix C (n x n) into those that it
+// determines and its null space: with the limit that was given, the eigenvectors of eigenvalues
+// above it and the others.
 type Null struct {
 	Directions        *mat.Dense    // n x r orthonormal: the space of eigenvalues at most the limit; nil: r = 0
 	Inverse           *mat.SymDense // of C on the other directions, both triangles: C^+ but for what the limit calls zero

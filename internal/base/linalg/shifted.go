@@ -14,8 +14,9 @@ type Shifted struct {
 	G, C []float64
 }
 
-// Near is a symmetric matrix whose entries in both rows and columns [Lo, Hi) are 0 but for those less than Width
-// apart: few numbers next to those of the whole matrix if there are few other columns.
+// Near is a symmetric matrix with a band: of its entries in rows and columns [Lo, Hi), only those less than
+// Width apart are not 0. They are few numbers next to those of the whole matrix if there are few other
+// columns.
 type Near struct {
 	Lo, Hi, Width int
 	Own           []float64  // entry (Lo+i, Lo+i+k) is number i Width + k

@@ -243,7 +243,7 @@ func (r *jsonReader) base(elements []jsonElement, ctrType string) (own counts, e
 // errTargets: of several responses JSON has the counts of one, and the library itself misreads it.
 var errTargets = errors.New("JSON does not say which of several targets its statistics of categories (CTR) count: save the model as .cbm")
 
-// statistics reads those that splits ask for, and what was counted for them.
+// statistics reads the statistics that splits ask for, with their counts.
 func (r *jsonReader) statistics(j *jsonModel) ([]statistic, error) {
 	known := map[string]*counts{}
 	for identifier, counted := range j.Counts {

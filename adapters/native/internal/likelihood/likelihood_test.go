@@ -17,8 +17,8 @@ func near(t *testing.T, what string, got, want float64) {
 // counts have weights and an offset.
 var counts = Target{Y: []float64{3, 0, 5, 1}, W: []float64{1, 2, 0.5, 0}, Offset: []float64{0.2, -0.1, 0.4, 9}, SumW: 3.5}
 
-// TestIntercepts: with an offset the intercept of counts is log(sum w y/sum w exp(offset)),
-// that of gaussian responses the weighted mean of what the offset leaves.
+// TestIntercepts: with an offset the intercept of counts is log(sum w y/sum w exp(offset)), and of
+// gaussian responses the weighted mean of y - offset.
 func TestIntercepts(t *testing.T) {
 	var wy, we, left float64
 	for i, w := range counts.W {

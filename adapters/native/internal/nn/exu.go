@@ -9,8 +9,8 @@ import (
 )
 
 // ExU is the layer of exp-centred units of neural additive models (Agarwal et al.
-// 2021): y_u = sum_i exp(w_iu) (x_i - c_iu), for G groups. It is a Dense whose
-// weights are exp(w) and whose biases are -sum_i exp(w_iu) c_iu.
+// 2021): y_u = sum_i exp(w_iu) (x_i - c_iu), for G groups. It is a Dense with weights exp(w) and
+// biases -sum_i exp(w_iu) c_iu.
 type ExU[T kernel.Float] struct {
 	W, C *Param[T] // G blocks of In x OutEach
 	// First tells that nobody needs the gradient of the input.
@@ -46,8 +46,7 @@ func (e *ExU[T]) Init(rng *rand.Rand, mean float64) {
 	e.W.Version++
 }
 
-// Effective is the equivalent linear layer, whose weights are exp(w) and whose biases are
-// -sum exp(w) c.
+// Effective is the equivalent linear layer, with weights exp(w) and biases -sum exp(w) c.
 func (e *ExU[T]) Effective() *Dense[T] {
 	e.refresh()
 	return e.dense

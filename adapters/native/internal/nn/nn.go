@@ -27,8 +27,8 @@ type Layer[T kernel.Float] interface {
 	// Forward returns the layer's own memory, valid until the next call.
 	Forward(x []T, n int, m Mode) []T
 	// Backward takes the gradient of the loss in the output of the last Forward,
-	// which it may overwrite, adds those of the parameters to their Grad and
-	// returns that of the input (nil if none was asked for).
+	// which it may overwrite, adds the parameters' gradients to their Grad and returns the input's
+	// (nil if none was asked for).
 	Backward(dy []T, n int) []T
 	Params() []*Param[T]
 	// Replica shares the parameters and nothing else.

@@ -100,7 +100,7 @@ func (m format) table(entry func(j int) float64) []uint64 {
 	return out
 }
 
-// powers is the table of 2^(j/steps), powersRest that of what is missing in it, relatively.
+// powers is the table of 2^(j/steps) rounded, powersRest that of its relative errors.
 func (m format) powers() []uint64 {
 	return m.table(func(j int) float64 { hi, _ := m.stepOf(j); return hi })
 }
