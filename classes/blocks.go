@@ -15,9 +15,17 @@ import (
 // join is a learned basis of a head: the bases that its classes learned of the same
 // columns, side by side.
 type join struct {
-	tap     *decompose.Tap
-	tensors []string // of the wrapped model
-	from    []int    // first column of each
+	tap  *decompose.Tap
+	of   []*decompose.Tap // of the wrapped model
+	from []int            // first column of each
+}
+
+// tensors are those of the wrapped model.
+func (j *join) tensors() (names []string) {
+	for _, tap := range j.of {
+		names = append(names, tap.Tensor)
+	}
+	return names
 }
 
 // shared is a term of a head, with the coefficients of each class: nil, zero.
@@ -53,7 +61,7 @@ func (m *Model) makeBlocks() error {
 	for _, r := range m.rows {
 		for _, b := range r.blocks {
 			if tap, ok := b.Term.(*decompose.Tap); ok {
-				m.taps[tap.Tensor] = tap.Width
+				m.taps[tap.Tensor] = tap.Numbers()
 			}
 		}
 	}
@@ -138,10 +146,10 @@ func (m *Model) join(t *shared) {
 		if tap == nil {
 			continue
 		}
-		at := slices.Index(j.tensors, tap.Tensor)
+		at := slices.IndexFunc(j.of, func(o *decompose.Tap) bool { return o.Tensor == tap.Tensor })
 		if at < 0 {
-			at = len(j.tensors)
-			j.tensors, j.from = append(j.tensors, tap.Tensor), append(j.from, width)
+			at = len(j.of)
+			j.of, j.from = append(j.of, tap), append(j.from, width)
 			width += tap.Width
 		}
 		if own := t.coef[c]; own != nil {
@@ -154,7 +162,7 @@ func (m *Model) join(t *shared) {
 		}
 	}
 	first := t.block.Term.(*decompose.Tap)
-	j.tap = &decompose.Tap{Tensor: strings.Join(j.tensors, " & "), Features: first.Features, Width: width}
+	j.tap = &decompose.Tap{Tensor: strings.Join(j.tensors(), " & "), Features: first.Features, Width: width}
 	t.block.Term = j.tap
 	m.joins = append(m.joins, j)
 }

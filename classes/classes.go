@@ -188,7 +188,7 @@ func (r row) mixed(v func(k int) float64) float64 {
 func (m *Model) Joined() map[string][]string {
 	of := map[string][]string{}
 	for _, j := range m.joins {
-		of[j.tap.Tensor] = slices.Clone(j.tensors)
+		of[j.tap.Tensor] = j.tensors()
 	}
 	return of
 }

@@ -34,10 +34,14 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	m.mix(dst.Eta, raw.Eta)
 	m.mix(dst.Zeta, raw.Zeta)
 	for _, j := range m.joins {
-		for i, name := range j.tensors {
-			from := raw.Taps[name]
-			_, width := from.Dims()
-			dst.Taps[j.tap.Tensor].Slice(0, n, j.from[i], j.from[i]+width).(*mat.Dense).Copy(from)
+		for i, tap := range j.of {
+			from, to := raw.Taps[tap.Tensor], dst.Taps[j.tap.Tensor].Slice(0, n, j.from[i], j.from[i]+tap.Width).(*mat.Dense)
+			if tap.Pieces != nil {
+				m := from.RawMatrix()
+				tap.Pieces.Eval(to, m.Data, m.Stride, n)
+				continue
+			}
+			to.Copy(from)
 		}
 	}
 	return nil

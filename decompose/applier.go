@@ -46,7 +46,7 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 				faults = append(faults, fmt.Errorf("decompose: term %q has no basis: read the decomposition with a decoder", t.Name))
 				continue
 			}
-			if tap, ok := t.term.(*Tap); ok && taps[tap.Tensor] != tap.numbers() {
+			if tap, ok := t.term.(*Tap); ok && taps[tap.Tensor] != tap.Numbers() {
 				faults = append(faults, fmt.Errorf("decompose: term %q reads tensor %q, %d wide, which the model does not have", t.Name, tap.Tensor, tap.Width))
 			}
 		}

@@ -123,8 +123,8 @@ func (t *Tap) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns,
 	return design.Dense{Dense: m}, nil
 }
 
-// numbers is how many the tensor has in a row.
-func (t *Tap) numbers() int {
+// Numbers is how many the tensor has in a row: Width, or 1 of Pieces.
+func (t *Tap) Numbers() int {
 	if t.Pieces != nil {
 		return 1
 	}
@@ -136,8 +136,8 @@ func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", t.Name(), err)
 	}
-	if _, w := m.Dims(); w != t.numbers() {
-		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.numbers())
+	if _, w := m.Dims(); w != t.Numbers() {
+		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.Numbers())
 	}
 	return m, nil
 }
