@@ -28,7 +28,9 @@ func TestVerdicts(t *testing.T) {
 		of      map[string]string // by term
 	}{
 		{"regressor", nil, []string{"identified"}, map[string]string{"f(age)": "identified", "f(income)": "identified", "f(hours)": "identified"}},
-		{"pairs", nil, []string{"f(age): its split with f(age,income), f(age,hours) is hierarchical as far as the model's bases go"},
+		{"pairs", nil, []string{"f(age,income): its split with s(age), s(income) is hierarchical: "},
+			map[string]string{"f(age)": "sum", "s(age)": "sum", "f(age,income)": "convention"}},
+		{"pairs", []string{"--formula", "~ 1"}, []string{"f(age): its split with f(age,income), f(age,hours) is hierarchical as far as the model's bases go"},
 			map[string]string{"f(age)": "convention", "f(age,income)": "convention"}},
 		{"pairs", []string{"--terms", "fitted"}, []string{"f(age): its split with f(age,income), f(age,hours) is the model's own"},
 			map[string]string{"f(age)": "convention", "f(age,income)": "convention"}},
@@ -36,7 +38,7 @@ func TestVerdicts(t *testing.T) {
 		{"regressor", []string{"--formula", "~ age + s(hours)"}, []string{"f(age) + age", "sum", "  f(income)"},
 			map[string]string{"f(age)": "sum", "age": "sum", "f(hours)": "sum", "s(hours)": "sum", "f(income)": "identified"}},
 	} {
-		out := filepath.Join(dir, c.network+fmt.Sprint(len(c.flags)))
+		out := filepath.Join(dir, c.network+strings.Join(c.flags, " "))
 		o := done(t, append([]string{"decompose", "--model", zoo(c.network), "--data", dir + "/rows.csv", "--out", out}, c.flags...)...)
 		for _, want := range c.printed {
 			if !strings.Contains(o.out+o.err, want) {
