@@ -51,13 +51,13 @@ func (s *solver) warnTerms() {
 	}
 }
 
-// curveOf tells whether the terms are functions of one column, the network's own among them: their sum is what is asked for.
+// curveOf tells whether the terms are functions of one column, a learned one among them: nobody asks for these, but for their sum.
 func (s *solver) curveOf(names []string) bool {
 	own := false
 	columns := map[string]bool{}
 	for _, b := range s.d.blocks {
 		if slices.Contains(names, b.Term.Name()) {
-			own = own || b.Coef != nil
+			own = own || b.Term.Kind() == Learned
 			for _, c := range b.Term.Columns() {
 				columns[c] = true
 			}
