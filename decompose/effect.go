@@ -109,9 +109,9 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 // addTo adds the piece at rows with its columns x.
 func (p piece) addTo(before, after []float64, x design.Columns) error {
 	own, moved := make([]float64, len(before)), make([]float64, len(before))
-	if x, ok := x.(design.Dense); ok {
+	if dense, ok := x.(design.Dense); ok {
 		for i := range before {
-			own[i], moved[i] = floats.Dot(x.RawRowView(i), p.before), floats.Dot(x.RawRowView(i), p.moved)
+			own[i], moved[i] = floats.Dot(dense.RawRowView(i), p.before), floats.Dot(dense.RawRowView(i), p.moved)
 		}
 	} else if err := errors.Join(design.MulVec(own, x, p.before), design.MulVec(moved, x, p.moved)); err != nil {
 		return err

@@ -111,7 +111,9 @@ func enter(fields []report.Field, body []byte) {
 	var sent fasthttp.Args
 	sent.ParseBytes(body)
 	values := map[string]string{}
-	sent.VisitAll(func(name, value []byte) { values[lines(string(name))] = string(value) })
+	for name, value := range sent.All() {
+		values[lines(string(name))] = string(value)
+	}
 	for i := range fields {
 		f := &fields[i]
 		f.Value = values[lines(f.Name)]
