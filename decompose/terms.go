@@ -227,29 +227,33 @@ func tapsOf(m Model) map[string]*Tap {
 	return taps
 }
 
-// of is r with m's own taps in place of those that were read from an artifact, which knows no Pieces; r itself if there
+// of is r with m's own taps in place of taps without Pieces, as they are read from an artifact; r itself if there
 // are none.
 func (r *Result) of(m Model) *Result {
 	taps := tapsOf(m)
-	if len(taps) == 0 {
+	with := map[*Tap]*Tap{}
+	for k := range r.Predictors {
+		for _, t := range r.Predictors[k].Terms {
+			tap, ok := t.term.(*Tap)
+			if !ok || tap.Pieces != nil || taps[tap.Tensor] == nil || taps[tap.Tensor].Width != tap.Width {
+				continue
+			}
+			whole := *taps[tap.Tensor]
+			whole.Means = tap.Means
+			with[tap] = &whole
+		}
+	}
+	if len(with) == 0 {
 		return r
 	}
 	own := *r
 	own.Predictors = slices.Clone(r.Predictors)
-	with := map[*Tap]*Tap{}
 	for k := range own.Predictors {
 		terms := slices.Clone(own.Predictors[k].Terms)
 		for j := range terms {
-			t, ok := terms[j].term.(*Tap)
-			if !ok || taps[t.Tensor] == nil || taps[t.Tensor].Width != t.Width {
-				continue
+			if tap, ok := terms[j].term.(*Tap); ok && with[tap] != nil {
+				terms[j].term = with[tap]
 			}
-			if with[t] == nil {
-				whole := *taps[t.Tensor]
-				whole.Means = t.Means
-				with[t] = &whole
-			}
-			terms[j].term = with[t]
 		}
 		own.Predictors[k].Terms = terms
 	}
