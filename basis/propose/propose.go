@@ -63,16 +63,17 @@ const (
 // If that is more than a tenth of the rows, smooths get fewer columns, down to 5, and are
 // linear where even that is too much. If there are as many columns as rows then, linear terms are one ridge(...).
 func Terms(ctx context.Context, src data.Source, columns, factors []string) (*Proposal, error) {
-	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors)
+	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors, false)
 }
 
 // TermsFrom is Terms with rows of the schema that this process may not hold. The look at them is
-// called name.
-func TermsFrom(ctx context.Context, scans decompose.Scans, name string, schema data.Schema, columns, factors []string) (*Proposal, error) {
+// called name. A column with missing or infinite numbers, of which there can be no term, is an error, or if lenient left out.
+func TermsFrom(ctx context.Context, scans decompose.Scans, name string, schema data.Schema, columns, factors []string, lenient bool) (*Proposal, error) {
 	s, err := newScan(schema, columns, factors)
 	if err != nil {
 		return nil, err
 	}
+	s.lenient = lenient
 	if err := scans.Scan(ctx, name, columns, []decompose.SummingScanner{s}); err != nil {
 		return nil, err
 	}
@@ -127,6 +128,8 @@ func (s *scan) choose(c *column) (t term, why string) {
 	switch {
 	case c.tensor:
 		return t, "a tensor"
+	case !c.whole(s.rows):
+		return t, "missing or infinite values"
 	case levels < 2:
 		return t, "constant"
 	case c.text && levels > s.rows/2:
