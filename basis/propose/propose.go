@@ -37,8 +37,8 @@ func (p *Proposal) String() string {
 	return strings.Join(whys, "; ")
 }
 
-// The rules. A smooth has at most maxBasis columns, and all terms together at most a tenth
-// of the rows.
+// The rules. A smooth has at most maxBasis columns, and all terms together, but for random effects, at most a
+// tenth of the rows.
 const (
 	maxBasis    = 20
 	minBasis    = 5
@@ -60,7 +60,7 @@ const (
 //     number of its own on each row in a column named id, or key, or index) and tensors are
 //     left out.
 //
-// If that is more than a tenth of the rows, smooths get fewer columns, down to 5, and are
+// If that is, but for random effects, more than a tenth of the rows, smooths get fewer columns, down to 5, and are
 // linear where even that is too much. If there are as many columns as rows then, linear terms are one ridge(...).
 func Terms(ctx context.Context, src data.Source, columns, factors []string) (*Proposal, error) {
 	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors, false)
@@ -158,7 +158,9 @@ func (s *scan) choose(c *column) (t term, why string) {
 func fit(terms []term, most int64) {
 	total := func() (n int64) {
 		for _, t := range terms {
-			n += int64(t.width)
+			if t.kind != random { // its penalty takes levels back, however few columns smooths have
+				n += int64(t.width)
+			}
 		}
 		return n
 	}
