@@ -20,7 +20,7 @@ var sides = map[int][2]int{2: {101, 251}, 3: {31, 43}}
 // Independent are G^strength rows with the sample's values, in which the columns do not depend on each other: G nodes stand for the
 // values of a column, all of them if they are that many, else quantiles from the least to the largest, and any two (strength 2), or
 // three, of the columns named in vary take each combination of nodes once (an orthogonal array; Bush 1952). Of a column with more
-// levels, and of more columns than G, there are no nodes. The sample's other columns have the values of one row, tensors zeros of the
+// levels, of one with missing values, and of more columns than G, there are no nodes. The sample's other columns have the values of one row, tensors zeros of the
 // given widths.
 //
 // nil: the sample is empty, or there is no such array. Errors: a column to vary is none of the sample.
@@ -108,7 +108,7 @@ func setValues(b *data.Batch, name string, v []value) error {
 	return b.SetCodes(name, codes)
 }
 
-// spread is how often a column takes its values, which increase: missing ones apart.
+// spread is how often a column takes its values, which increase; it has none if some are missing.
 type spread struct {
 	levels bool // texts
 	values []value
@@ -119,7 +119,10 @@ func (s *Sample) spread(j int) *spread {
 	weight := slices.Index(s.columns, s.weights) // -1: all are 1
 	out := &spread{}
 	sum := 0.0
-	rows := slices.DeleteFunc(slices.Clone(s.kept), func(r sampledRow) bool { return r.values[j].level == nil && math.IsNaN(r.values[j].number) })
+	rows := slices.Clone(s.kept)
+	if slices.ContainsFunc(rows, func(r sampledRow) bool { return r.values[j].level == nil && math.IsNaN(r.values[j].number) }) {
+		return out
+	}
 	slices.SortFunc(rows, func(a, b sampledRow) int { return compareValues(a.values[j], b.values[j]) })
 	for i, r := range rows {
 		if i == 0 || compareValues(rows[i-1].values[j], r.values[j]) != 0 {

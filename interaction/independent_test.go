@@ -3,16 +3,18 @@ package interaction
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
 
-// dependent are n rows of x, which is normal, of h = x rounded, which has few values, of the level g of x's sign, and of weights w.
+// dependent are n rows of x, which is normal, of h = x rounded, which has few values, of the level g of x's sign, of weights w, and of
+// gap, which misses a value.
 func dependent(t *testing.T, n int) *Sample {
 	t.Helper()
-	s := NewWideSample([]string{"g", "h", "id", "w", "x"}, "w")
+	s := NewWideSample([]string{"g", "gap", "h", "id", "w", "x"}, "w")
 	b := data.NewBatch(n, 0)
 	r := rand.New(rand.NewPCG(1, 2))
 	x, h, w, g, id := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n), make([]int32, n)
@@ -25,8 +27,10 @@ func dependent(t *testing.T, n int) *Sample {
 		}
 		id[i], levels[i] = int32(i), string(rune('a'+i/26))+string(rune('a'+i%26))
 	}
+	gap := slices.Clone(x)
+	gap[n/2] = math.NaN()
 	for _, err := range []error{
-		b.SetNumeric("x", x), b.SetNumeric("h", h), b.SetNumeric("w", w), b.SetCodes("g", data.Codes{Index: g, Levels: []string{"low", "high"}}),
+		b.SetNumeric("gap", gap), b.SetNumeric("x", x), b.SetNumeric("h", h), b.SetNumeric("w", w), b.SetCodes("g", data.Codes{Index: g, Levels: []string{"low", "high"}}),
 		b.SetCodes("id", data.Codes{Index: id, Levels: levels}), s.Scanner().Scan(b),
 	} {
 		if err != nil {
@@ -37,10 +41,10 @@ func dependent(t *testing.T, n int) *Sample {
 }
 
 // TestIndependent: any two columns take each two nodes once, and by the nodes' shares each has the weighted means of the
-// sample; a column of too many levels has none, and takes one value as others do.
+// sample; a column of too many levels has none, nor one with missing values, and takes one value as others do.
 func TestIndependent(t *testing.T) {
 	s := dependent(t, 600)
-	rows, err := s.Independent([]string{"g", "h", "id", "x"}, 2, map[string]int{"picture": 3})
+	rows, err := s.Independent([]string{"g", "gap", "h", "id", "x"}, 2, map[string]int{"picture": 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +52,8 @@ func TestIndependent(t *testing.T) {
 	if n := rows.Rows.Rows(); n != side*side || side != sides[2][0] {
 		t.Fatalf("%d rows, %d nodes", n, side)
 	}
-	if rows.Node["id"] != nil || rows.Node["g"] == nil {
-		t.Errorf("nodes of id %v", rows.Node["id"])
+	if rows.Node["id"] != nil || rows.Node["gap"] != nil || rows.Node["g"] == nil {
+		t.Errorf("nodes in %d rows of id, %d of gap, %d of g", len(rows.Node["id"]), len(rows.Node["gap"]), len(rows.Node["g"]))
 	}
 	for _, a := range []string{"g", "h"} {
 		seen := map[[2]int]bool{}
@@ -95,13 +99,13 @@ func TestIndependent(t *testing.T) {
 	wanted := map[string][2]float64{} // mean and mean square
 	sum := 0.0
 	for _, r := range s.kept {
-		w := r.values[3].number
+		w := r.values[4].number
 		sum += w
 		high := 0.0
 		if *r.values[0].level == "high" {
 			high = 1
 		}
-		for name, v := range map[string]float64{"g": high, "h": r.values[1].number, "x": r.values[4].number} {
+		for name, v := range map[string]float64{"g": high, "h": r.values[2].number, "x": r.values[5].number} {
 			m := wanted[name]
 			wanted[name] = [2]float64{m[0] + w*v, m[1] + w*v*v}
 		}

@@ -39,7 +39,7 @@ func (c *Config) expand(ctx context.Context, src data.Source, fit *Fit) error {
 		}
 		own := slices.Concat(taken, f.Names(), c.FeatureNetworks.Columns)
 		columns := slices.DeleteFunc(src.Schema().Names(), func(name string) bool { return slices.Contains(own, name) })
-		p, err := propose.TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, c.Structured.Factors)
+		p, err := propose.TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, c.Structured.Factors, false)
 		if err != nil {
 			return fmt.Errorf("native: choosing the terms of %q: %w", text, err)
 		}

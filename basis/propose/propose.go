@@ -37,8 +37,8 @@ func (p *Proposal) String() string {
 	return strings.Join(whys, "; ")
 }
 
-// The rules. A smooth has at most maxBasis columns, and all terms together at most a tenth
-// of the rows.
+// The rules. A smooth has at most maxBasis columns, and all terms together, but for random effects, at most a
+// tenth of the rows.
 const (
 	maxBasis    = 20
 	minBasis    = 5
@@ -60,19 +60,20 @@ const (
 //     number of its own on each row in a column named id, or key, or index) and tensors are
 //     left out.
 //
-// If that is more than a tenth of the rows, smooths get fewer columns, down to 5, and are
+// If that is, but for random effects, more than a tenth of the rows, smooths get fewer columns, down to 5, and are
 // linear where even that is too much. If there are as many columns as rows then, linear terms are one ridge(...).
 func Terms(ctx context.Context, src data.Source, columns, factors []string) (*Proposal, error) {
-	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors)
+	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors, false)
 }
 
 // TermsFrom is Terms with rows of the schema that this process may not hold. The look at them is
-// called name.
-func TermsFrom(ctx context.Context, scans decompose.Scans, name string, schema data.Schema, columns, factors []string) (*Proposal, error) {
+// called name. A column with missing or infinite numbers, of which there can be no term, is an error, or if lenient left out.
+func TermsFrom(ctx context.Context, scans decompose.Scans, name string, schema data.Schema, columns, factors []string, lenient bool) (*Proposal, error) {
 	s, err := newScan(schema, columns, factors)
 	if err != nil {
 		return nil, err
 	}
+	s.lenient = lenient
 	if err := scans.Scan(ctx, name, columns, []decompose.SummingScanner{s}); err != nil {
 		return nil, err
 	}
@@ -127,6 +128,8 @@ func (s *scan) choose(c *column) (t term, why string) {
 	switch {
 	case c.tensor:
 		return t, "a tensor"
+	case !c.whole(s.rows):
+		return t, "missing or infinite values"
 	case levels < 2:
 		return t, "constant"
 	case c.text && levels > s.rows/2:
@@ -155,7 +158,9 @@ func (s *scan) choose(c *column) (t term, why string) {
 func fit(terms []term, most int64) {
 	total := func() (n int64) {
 		for _, t := range terms {
-			n += int64(t.width)
+			if t.kind != random { // its penalty takes levels back, however few columns smooths have
+				n += int64(t.width)
+			}
 		}
 		return n
 	}

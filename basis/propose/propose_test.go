@@ -144,6 +144,14 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
+// TestManyLevelsBesides: smooths stay what they are beside a random effect of more levels than a tenth of the rows.
+func TestManyLevelsBesides(t *testing.T) {
+	want := `~ s(temp, bs = "bs", k = 20, knots = "quantiles") + s(street, bs = "re")`
+	if text, _ := propose1(t, rows(t, 700), []string{"temp", "street"}); text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+}
+
 func TestBad(t *testing.T) {
 	table := rows(t, 10)
 	if _, err := propose.Terms(context.Background(), table, []string{"nope"}, nil); err == nil || !strings.Contains(err.Error(), `"nope"`) {

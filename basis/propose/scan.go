@@ -18,6 +18,7 @@ const sampled = 4096
 
 // scan is what one pass shows of the columns: a decompose.SummingScanner that makes no blocks.
 type scan struct {
+	lenient bool // a column with cells that are no finite number gets no term, and is no error
 	rows    int64
 	columns []*column
 	ones    []*column // those that hold 0 and 1 alone so far
@@ -75,7 +76,7 @@ func (s *scan) Scan(b *data.Batch) error {
 				return err
 			}
 		default:
-			if err := c.addNumbers(b); err != nil {
+			if err := c.addNumbers(b, s.lenient); err != nil {
 				return err
 			}
 		}
@@ -132,14 +133,18 @@ func (c *column) bad(row int64, v float64) error {
 	return fmt.Errorf("column %q, data row %d: %v is no number that a term could take; leave the row out or fill in a number", c.name, row+1, v)
 }
 
-func (c *column) addNumbers(b *data.Batch) error {
+func (c *column) addNumbers(b *data.Batch, lenient bool) error {
 	x, err := b.Numeric(c.name)
 	if err != nil {
 		return err
 	}
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return c.bad(b.Row(i), v)
+			if !lenient {
+				return c.bad(b.Row(i), v)
+			}
+			c.binary = false
+			continue
 		}
 		if v != 0 && v != 1 {
 			c.binary = false
@@ -149,7 +154,7 @@ func (c *column) addNumbers(b *data.Batch) error {
 		less := v - float64(b.Row(i))
 		c.low, c.high = min(c.low, less)+0, max(c.high, less)+0 // -0 is 0
 	}
-	c.values.AddColumn(x)
+	c.values.AddColumn(slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }))
 	return nil
 }
 
@@ -182,6 +187,9 @@ func (s *scan) addPairs(b *data.Batch) error {
 	}
 	return nil
 }
+
+// whole reports whether all cells of the column, of so many rows, are finite numbers.
+func (c *column) whole(rows int64) bool { return c.values == nil || int64(c.values.Rows) == rows }
 
 // distinct is the number of distinct values, or at least sampled of them.
 func (c *column) distinct() int {

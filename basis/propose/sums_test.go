@@ -175,3 +175,35 @@ func FuzzDecodeSums(f *testing.F) {
 	f.Add(encoded(f, seen(f, nil)))
 	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, sumsKind, raw, DecodeSums) })
 }
+
+// TestLenient: missing and infinite values are errors, but where terms are not asked for: their columns get none.
+func TestLenient(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		b := rows(t, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+		x, err := b.Numeric("x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		gap := append([]float64{}, x...)
+		gap[4] = bad
+		if err := b.SetNumeric("x", gap); err != nil {
+			t.Fatal(err)
+		}
+		for _, lenient := range []bool{false, true} {
+			s, err := newScan(data.Schema{{Name: "x", Numeric: true}, {Name: "z", Numeric: true}}, []string{"x", "z"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.lenient = lenient
+			if err := s.Scan(b); (err == nil) != lenient {
+				t.Fatalf("%g, lenient %t: %v", bad, lenient, err)
+			}
+			if _, why := s.choose(s.columns[0]); lenient && why != "missing or infinite values" {
+				t.Errorf("%g: x is left out for %q", bad, why)
+			}
+			if _, why := s.choose(s.columns[1]); lenient && why != "" {
+				t.Errorf("%g: z is left out for %q", bad, why)
+			}
+		}
+	}
+}

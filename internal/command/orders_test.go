@@ -7,8 +7,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/wiring"
@@ -127,5 +131,42 @@ func TestPlanOfPairs(t *testing.T) {
 	equalResults(t, h.place("result"), h.place("whole"))
 	if doc := read(t, h.place("result"), resultdir.Decomposition); !strings.Contains(doc, `"smoothed":`) || !strings.Contains(doc, `"means":`) {
 		t.Error("no split of a pair is smoothed")
+	}
+}
+
+// TestPairsOfMissingValues: trees take missing values and terms do not. The columns that have them get no terms, the others do, and a
+// pair has nothing of its columns' own functions on any row, the missing ones too.
+func TestPairsOfMissingValues(t *testing.T) {
+	dir := t.TempDir()
+	rows, out := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "out")
+	r := rand.New(rand.NewPCG(5, 6))
+	text := "x0,x1,x2,x3\n"
+	for i := range 600 {
+		x0 := fmt.Sprint(r.NormFloat64())
+		if i%7 == 3 {
+			x0 = ""
+		}
+		text += fmt.Sprintf("%s,%g,%g,%g\n", x0, r.NormFloat64(), r.NormFloat64(), r.NormFloat64())
+	}
+	write(t, rows, text)
+	model := filepath.Join("..", "..", "testdata", "zoo", "networks", "lightgbm", "pairs.onnx")
+	said := done(t, "decompose", "--model", model, "--data", rows, "--input", "X=x0..x3", "--na", "keep", "--out", out)
+	if !strings.Contains(said.out+said.err, "without a term: x0 (missing or infinite values)") {
+		t.Errorf("not said that x0 has no term: %s", said.out)
+	}
+	header, records := table(t, out, resultdir.Contributions)
+	values := func(term string) (x []float64) {
+		for _, record := range records {
+			v, err := strconv.ParseFloat(record[slices.Index(header, term)], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x = append(x, v)
+		}
+		return x
+	}
+	pair, one := values("f(x0,x1)"), values("f(x0)")
+	if r := stat.Correlation(pair, one, nil); math.Abs(r) > 1e-6 { // by regression, but for rounding
+		t.Errorf("the pair correlates by %g with its column's function", r)
 	}
 }

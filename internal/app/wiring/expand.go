@@ -13,7 +13,7 @@ import (
 
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
 // without structure comes without a formula, or, of some columns, one whose learned functions of several
-// columns may hold their main effects (impure). They are the columns that the network reads, without
+// columns may hold their main effects (impure): columns with missing values, which no term takes, get none then. They are the columns that the network reads, without
 // columns that the formula names or that have a role.
 func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
 	var only []string // nil: all
@@ -44,9 +44,13 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 		if len(chosen) > 0 {
 			look = fmt.Sprintf("%s %d", look, len(chosen)+1)
 		}
-		p, err := propose.TermsFrom(ctx, q.scans(q.Rows), look, q.Rows.Schema(), columns, q.Factors)
+		p, err := propose.TermsFrom(ctx, q.scans(q.Rows), look, q.Rows.Schema(), columns, q.Factors, len(only) > 0)
 		if err != nil {
 			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
+		}
+		if len(only) > 0 && len(p.Terms) == 0 {
+			q.Formulas = nil
+			return nil, []string{p.String()}, nil
 		}
 		if f, err = f.Expand(p.Terms); err != nil {
 			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
