@@ -144,22 +144,20 @@ func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
 
 // MarshalJSON writes the term's spec.
 func (t *Tap) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Tensor   string   `json:"tensor"`
-		Features []string `json:"features"`
-		Width    int      `json:"width"`
-		Means    means    `json:"means,omitempty"`
-	}{t.Tensor, t.Features, t.Width, t.Means})
+	return json.Marshal(tapSpec{t.Tensor, t.Features, t.Width, t.Means})
+}
+
+// tapSpec is a Tap in JSON.
+type tapSpec struct {
+	Tensor   string   `json:"tensor"`
+	Features []string `json:"features"`
+	Width    int      `json:"width"`
+	Means    means    `json:"means,omitempty"`
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Errors: an unknown field, means of another width.
 func (t *Tap) UnmarshalJSON(spec []byte) error {
-	var j struct {
-		Tensor   string   `json:"tensor"`
-		Features []string `json:"features"`
-		Width    int      `json:"width"`
-		Means    means    `json:"means"`
-	}
+	var j tapSpec
 	d := json.NewDecoder(bytes.NewReader(spec))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&j); err != nil {
@@ -177,7 +175,7 @@ func (t *Tap) UnmarshalJSON(spec []byte) error {
 // means are Tap.Means in JSON: matrices as mat.Dense writes them, in base64.
 type means map[string]*mat.Dense
 
-// MarshalJSON writes nil as null.
+// MarshalJSON writes an object.
 func (m means) MarshalJSON() ([]byte, error) {
 	out := map[string][]byte{}
 	for of, v := range m {

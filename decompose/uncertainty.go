@@ -132,54 +132,46 @@ func (u *uncertainty) standardErrors(dst *mat.Dense, i, j int, x design.Columns)
 
 // standardErrorsAt are standardErrors at the rows of the pieces' columns.
 func (u *uncertainty) standardErrorsAt(dst []float64, pieces []design.Columns) error {
-	n := len(dst)
-	if u.cov != nil {
-		grid, err := newSparseGrid(n, pieces)
-		if err != nil {
-			return err
-		}
-		if grid != nil {
-			curve, _ := grid.standardErrors(u)
-			copy(dst, curve)
-			return nil
-		}
-	}
-	all, err := joined(pieces)
+	grid, all, err := u.grid(pieces)
 	if err != nil {
 		return err
 	}
-	return u.standardErrors(mat.NewDense(n, 1, dst), 0, 0, design.Dense{Dense: all})
+	if grid != nil {
+		curve, _ := grid.standardErrors(u)
+		copy(dst, curve)
+		return nil
+	}
+	return u.standardErrors(mat.NewDense(len(dst), 1, dst), 0, 0, design.Dense{Dense: all})
 }
 
 // simultaneousAt is simultaneous at the rows of the pieces' columns.
 func (u *uncertainty) simultaneousAt(pieces []design.Columns, df float64, seed uint64) ([]float64, error) {
-	if u.cov != nil {
-		n, _ := pieces[0].Dims()
-		grid, err := newSparseGrid(n, pieces)
-		if err != nil {
-			return nil, err
-		}
-		if grid != nil {
-			return grid.simultaneous(u, df, seed), nil
-		}
-	}
-	all, err := joined(pieces)
+	grid, all, err := u.grid(pieces)
 	if err != nil {
 		return nil, err
+	}
+	if grid != nil {
+		return grid.simultaneous(u, df, seed), nil
 	}
 	return u.simultaneous(all, df, seed), nil
 }
 
-// joined are columns side by side.
-func joined(pieces []design.Columns) (all *mat.Dense, err error) {
+// grid are the pieces' columns side by side, as entries alone where these are few.
+func (u *uncertainty) grid(pieces []design.Columns) (some *sparseGrid, all *mat.Dense, err error) {
+	if u.cov != nil {
+		n, _ := pieces[0].Dims()
+		if some, err = newSparseGrid(n, pieces); err != nil || some != nil {
+			return some, nil, err
+		}
+	}
 	for _, x := range pieces {
 		own, err := denseOf(x)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = beside(all, own)
 	}
-	return all, nil
+	return nil, all, nil
 }
 
 // denseOf is x, with every number; in its memory if it has them.

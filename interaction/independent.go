@@ -13,23 +13,30 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// sides are how many nodes columns have, from and to, by how many columns of rows are independent. The more there are the nearer is the
-// mean of a function over them to that over the rows.
-var sides = map[int][2]int{2: {101, 251}, 3: {31, 43}}
+// sides are how many nodes columns have, from and to, where so many columns are independent; 0: there is no such array. The more nodes,
+// the nearer is the mean of a function over them to that over the rows.
+func sides(strength int) (fewest, most int) {
+	switch strength {
+	case 2:
+		return 101, 251
+	case 3:
+		return 31, 43
+	}
+	return 0, 0
+}
 
 // Independent are G^strength rows with the sample's values, in which the columns do not depend on each other: G nodes stand for the
 // values of a column, all of them if they are that many, else quantiles from the least to the largest, and any two (strength 2), or
 // three, of the columns named in vary take each combination of nodes once (an orthogonal array; Bush 1952). Of a column with more
-// levels, of one with missing values, and of more columns than G, there are no nodes. The sample's other columns have the values of one row, tensors zeros of the
-// given widths.
+// levels, of one with missing values, and of more columns than G, there are no nodes. The sample's other columns have the
+// values of one row, tensors zeros of the given widths.
 //
 // nil: the sample is empty, or there is no such array. Errors: a column to vary is none of the sample.
 func (s *Sample) Independent(vary []string, strength int, tensors map[string]int) (*decompose.Independent, error) {
-	limits, ok := sides[strength]
-	if len(s.kept) == 0 || !ok {
+	fewest, most := sides(strength)
+	if len(s.kept) == 0 || fewest == 0 {
 		return nil, nil
 	}
-	fewest, most := limits[0], limits[1]
 	values := map[string]*spread{}
 	side := max(fewest, len(vary))
 	for _, name := range vary {

@@ -49,7 +49,7 @@ func TestIndependent(t *testing.T) {
 		t.Fatal(err)
 	}
 	side := len(rows.Share["x"])
-	if n := rows.Rows.Rows(); n != side*side || side != sides[2][0] {
+	if n := rows.Rows.Rows(); n != side*side || side != 101 {
 		t.Fatalf("%d rows, %d nodes", n, side)
 	}
 	if rows.Node["id"] != nil || rows.Node["gap"] != nil || rows.Node["g"] == nil {

@@ -138,12 +138,14 @@ func (c *column) addNumbers(b *data.Batch, lenient bool) error {
 	if err != nil {
 		return err
 	}
+	unfit := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	some := false
 	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if unfit(v) {
 			if !lenient {
 				return c.bad(b.Row(i), v)
 			}
-			c.binary = false
+			some, c.binary = true, false
 			continue
 		}
 		if v != 0 && v != 1 {
@@ -154,7 +156,10 @@ func (c *column) addNumbers(b *data.Batch, lenient bool) error {
 		less := v - float64(b.Row(i))
 		c.low, c.high = min(c.low, less)+0, max(c.high, less)+0 // -0 is 0
 	}
-	c.values.AddColumn(slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }))
+	if some {
+		x = slices.DeleteFunc(slices.Clone(x), unfit)
+	}
+	c.values.AddColumn(x)
 	return nil
 }
 

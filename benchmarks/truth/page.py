@@ -257,7 +257,7 @@ BANDS = """Samples of 500 and 2,000 rows. Each band is looked at in 41 places fr
 place where the fewest samples hold. The whole curve is the simultaneous band; it counts where pho draws it between these percentiles,
 and for mgcv in the 41 places. A goal is missed where the 99 % Monte Carlo interval lies outside. Curves that are exact on every
 sample have nothing to cover, and are left out. mgcv's are Bayesian (Vc), those of `cr`, k = 20. A curve that is exact has a band
-without width, which does not hold a truth that was found by least squares to its last digits: x2 of factor 0.5, off by 0.0002."""
+without width, which does not hold a truth that was found by least squares to its last digits (x2 of factor 0.5)."""
 
 VERDICTS = """On the same samples. `identified` or `convention` is right if the simultaneous band holds the curve, or if the error is at most
 2 % of the predictor's standard deviation. `weak` or `sum` is right if no sample of this size tells the column from another (`near copy`: x1

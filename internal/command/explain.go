@@ -74,7 +74,7 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 		return err
 	}
 	read := resultdir.Read
-	if len(e.data.paths) == 0 {
+	if !e.applies() {
 		read = resultdir.ReadDocument // contributions that are stored have their standard errors
 	}
 	r, err := labelledBy(e.labels, dir, read)

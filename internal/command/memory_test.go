@@ -106,7 +106,7 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
-// residentPeak runs cmd and watches its largest resident memory: what wait reports
+// residentPeak runs cmd and watches its largest resident memory, 0 where there is no /proc: what wait reports
 // begins with that of the process that started it.
 func residentPeak(cmd *exec.Cmd) (peak int64, err error) {
 	if err := cmd.Start(); err != nil {

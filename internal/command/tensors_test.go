@@ -78,6 +78,10 @@ func TestTensorInput(t *testing.T) {
 	if lines := strings.SplitAfter(read(t, place("alone"), resultdir.Contributions), "\n"); o.out != strings.Join(lines[:8], "") {
 		t.Errorf("apply on an array:\n%s", o.out)
 	}
+	told := explainJSON(t, place("alone"), "--input", "x=@"+place("new.npy"), "--row", "3")
+	if terms := told.Rows[0].Predictors[0].Terms; terms[0].SE == nil {
+		t.Errorf("an array is explained without standard errors: %+v", terms)
+	}
 	writeArray(t, place("short.npy"), "(299, 5)", x[:299*5])
 	writeArray(t, place("narrow.npy"), "(300, 4)", x[:1200])
 	for _, c := range []struct{ input, want string }{

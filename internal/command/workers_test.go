@@ -29,11 +29,12 @@ func TestWorkers(t *testing.T) {
 		for _, workers := range numbers {
 			dir := filepath.Join(temp, command)
 			cmd, stderr := process(append([]string{command, "--workers", workers, "--out", dir}, more...)...)
-			if err := cmd.Run(); err != nil {
+			peak, err := residentPeak(cmd)
+			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr)
 			}
-			if kib := memoryOf(cmd.ProcessState); kib > 1<<20 {
-				t.Errorf("%s --workers %s took %d MiB", command, workers, kib>>10)
+			if peak > 1<<30 {
+				t.Errorf("%s --workers %s took %d MiB", command, workers, peak>>20)
 			}
 			got := contents(t, dir)
 			delete(got, filepath.Join(dir, resultdir.Run))

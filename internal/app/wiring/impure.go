@@ -2,17 +2,18 @@ package wiring
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/interaction"
 )
 
-// jointly are the columns of which the model has learned functions of so many columns together; 0: of several.
-func jointly(m decompose.Model, of int) (columns []string) {
+// jointly are the columns of which the model has learned functions of so many columns together.
+func jointly(m decompose.Model, least, most int) (columns []string) {
 	for k := range m.Predictors() {
 		for _, b := range m.Blocks(k) {
-			if c := b.Term.Columns(); b.Term.Kind() == decompose.Learned && (len(c) == of || of == 0 && len(c) > 1) {
+			if c := b.Term.Columns(); b.Term.Kind() == decompose.Learned && least <= len(c) && len(c) <= most {
 				columns = append(columns, c...)
 			}
 		}
@@ -24,7 +25,7 @@ func jointly(m decompose.Model, of int) (columns []string) {
 // impure are the columns of learned functions of several whose main effects terms of these columns are to take, since the model has
 // one function of the column alone, or none; nil: there are none such, or terms stay as they are fitted.
 func (q *Request) impure(m decompose.Model) []string {
-	if q.Options.Terms == decompose.Fitted || len(q.networks()) > 1 {
+	if !q.splits() {
 		return nil
 	}
 	rich := map[string]bool{}
@@ -35,13 +36,18 @@ func (q *Request) impure(m decompose.Model) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(jointly(m, 0), func(c string) bool { return rich[c] })
+	return slices.DeleteFunc(jointly(m, 2, math.MaxInt), func(c string) bool { return rich[c] })
 }
 
-// wideSample samples the model's columns, but for tensors, if it has learned functions of several; else it is nil.
+// splits tells whether learned functions are split from main effects: several networks keep their own split.
+func (q *Request) splits() bool {
+	return q.Options.Terms != decompose.Fitted && len(q.networks()) == 1
+}
+
+// wideSample samples the model's columns, but for tensors, if it has learned functions that withMeans is for; else it is nil.
 func (q *Request) wideSample(m decompose.Model) *interaction.Sample {
-	joint := jointly(m, 0)
-	if joint == nil || q.Options.Terms == decompose.Fitted {
+	joint := jointly(m, 2, 3)
+	if joint == nil || !q.splits() {
 		return nil
 	}
 	columns := append(slices.Clone(m.Columns()), joint...)
@@ -57,7 +63,7 @@ func (q *Request) wideSample(m decompose.Model) *interaction.Sample {
 // withMeans is m whose learned functions of two and of three columns have their means over all but one, by the sample.
 func withMeans(ctx context.Context, m decompose.Model, s *interaction.Sample) (decompose.Model, error) {
 	for _, strength := range []int{2, 3} {
-		columns := jointly(m, strength)
+		columns := jointly(m, strength, strength)
 		if columns == nil {
 			continue
 		}
