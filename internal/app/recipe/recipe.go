@@ -6,7 +6,9 @@ package recipe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -100,7 +102,7 @@ func (q *Recipe) terms(ctx context.Context, made *Made) (err error) {
 }
 
 func (q *Recipe) pairs(ctx context.Context, made *Made) error {
-	if q.Interactions == 0 || q.Interactions == wiring.NoInteractions {
+	if !q.NamesPairs() {
 		return nil
 	}
 	if err := q.fit(made.Ready.Model, made.Ready); err != nil {
@@ -161,19 +163,29 @@ func (q *Recipe) passes(ctx context.Context, made *Made) (err error) {
 }
 
 func (q *Recipe) growth(ctx context.Context, made *Made) error {
-	if q.Interactions != 0 && q.Interactions != wiring.NoInteractions { // smooths grew when pairs were added
+	if q.NamesPairs() { // which were added, and smooths grew
 		return nil
 	}
-	grown, err := q.Grow(made.Ready, made.Result)
-	if err != nil || len(grown) == 0 {
+	before, formulas := *made, q.Formulas
+	added, err := q.More(made.Ready, made.Result)
+	if err != nil || len(added) == 0 {
 		return err
 	}
 	again := func(ctx context.Context, made *Made) (err error) {
-		made.Added = grown
-		made.Ready, err = q.Again(ctx, made.Ready, grown)
+		made.Added = added
+		made.Ready, err = q.Again(ctx, made.Ready, added)
 		return err
 	}
-	return q.each(ctx, made, again, q.projection, q.checks, q.memory, q.passes)
+	err = q.each(ctx, made, again, q.projection, q.checks, q.memory)
+	if large := new(decompose.MemoryError); errors.As(err, &large) { // nobody asked for these terms
+		*made, q.Formulas = before, formulas
+		made.Notes = append(made.Notes, fmt.Sprintf("%s would fit what is left, and need more memory than there is: %v", strings.Join(added, ", "), large))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return q.passes(ctx, made)
 }
 
 // visitors are those of the last pass that every result has.

@@ -15,6 +15,9 @@ import (
 const (
 	AutoInteractions = -1 // as many as are worth it
 	NoInteractions   = -2 // none, and what the remainder depends on is not asked either
+	// MoreInteractions are AutoInteractions if "~ ." stands where there was no formula, added once the terms are fitted (More);
+	// of terms that somebody named, none.
+	MoreInteractions = -3
 )
 
 // Of the pairs that AutoInteractions adds, each takes at least worthIt of Var(eta) from the
@@ -61,11 +64,29 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 	return interaction.NewSample(among, q.Options.Weights)
 }
 
+// NamesPairs tells whether Interactions asks for pairs of whatever terms, to be added by AddPairs.
+func (q *Request) NamesPairs() bool { return q.Interactions == AutoInteractions || q.Interactions > 0 }
+
+// More changes the formulas by what r says of the terms of d, whose last pass had d.LackOfFit and d.Ranking: chosen smooths
+// grow (grow), and pairs come to them if there was no formula (MoreInteractions). It does so once. added are these terms; none, and
+// nothing changes, if all fit.
+func (q *Request) More(d *Ready, r *decompose.Result) (added []string, err error) {
+	if q.Extended {
+		return nil, nil
+	}
+	grown, err := q.grow(d, r)
+	if err != nil || q.Interactions != MoreInteractions || !q.unasked {
+		return grown, err
+	}
+	pairs, _, err := q.addPairs(r, AutoInteractions)
+	return append(grown, pairs...), err
+}
+
 // AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
-// everything ready anew with those that Interactions asks for, and with chosen smooths that Grow changed. added are
+// everything ready anew with those that Interactions asks for, and with chosen smooths that grew. added are
 // the terms. If Interactions asks for none, or nothing is worth it, it is d itself that comes back.
 func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
-	if q.Interactions == 0 || q.Interactions == NoInteractions {
+	if !q.NamesPairs() {
 		return d, nil, nil
 	}
 	o := *q.Options
@@ -78,11 +99,11 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	grown, err := q.Grow(d, r)
+	grown, err := q.grow(d, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	added, stopped, err := q.Extend(r)
+	added, stopped, err := q.addPairs(r, q.Interactions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,7 +111,7 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 		d.Stopped = stopped
 		return d, nil, nil
 	}
-	extended, err := q.again(ctx, d, added)
+	extended, err := q.Again(ctx, d, added)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,8 +119,8 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	return extended, added, nil
 }
 
-// again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
-func (q *Request) again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
+// Again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
+func (q *Request) Again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
 	extended, err := q.Ready(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("adding %q: %w", added, err)
@@ -108,11 +129,11 @@ func (q *Request) again(ctx context.Context, d *Ready, added []string) (*Ready, 
 	return extended, nil
 }
 
-// Extend adds the pairs that Interactions asks for to the formulas, those that r's ranking has (Ready.Ranking), for
+// addPairs adds n pairs to the formulas, or AutoInteractions, those that r's ranking has (Ready.Ranking), for
 // another Ready. added are the terms; none, and nothing changes, if no pair is worth it.
 // stopped says why AutoInteractions adds no more.
-func (q *Request) Extend(r *decompose.Result) (added, stopped []string, err error) {
-	formulas, added, stopped, err := withPairs(q.Formulas, r, q.Options.Shared, q.Interactions)
+func (q *Request) addPairs(r *decompose.Result, n int) (added, stopped []string, err error) {
+	formulas, added, stopped, err := withPairs(q.Formulas, r, q.Options.Shared, n)
 	if err != nil || len(added) == 0 {
 		return nil, stopped, err
 	}
