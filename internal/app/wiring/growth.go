@@ -99,7 +99,7 @@ func (q *Request) grow(d *Ready, r *decompose.Result) (grown []string, err error
 		formulas[i] = f.String()
 	}
 	if len(grown) > 0 {
-		q.Formulas, q.Extended = formulas, true
+		q.extendTo(formulas)
 	}
 	return grown, nil
 }

@@ -67,30 +67,34 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 // NamesPairs tells whether Interactions asks for pairs of whatever terms, to be added by AddPairs.
 func (q *Request) NamesPairs() bool { return q.Interactions == AutoInteractions || q.Interactions > 0 }
 
-// More changes the formulas by what r says of the terms of d, whose last pass had d.LackOfFit and d.Ranking: chosen smooths
-// grow (grow), and pairs come to them if there was no formula (MoreInteractions). It does so once. added are these terms; none, and
-// nothing changes, if all fit.
+// More changes the formulas by what r says of the terms of d, whose last pass had d.LackOfFit and d.Ranking: first pairs come to
+// them if there was no formula (MoreInteractions), then, by a result that has these, chosen smooths grow (grow); each once. added are
+// the terms; none, and nothing changes, if all fit.
 func (q *Request) More(d *Ready, r *decompose.Result) (added []string, err error) {
-	if q.Extended {
+	if !q.paired {
+		q.paired = true
+		if q.Interactions == MoreInteractions && q.unasked {
+			if added, _, err = q.addPairs(r, AutoInteractions); err != nil || len(added) > 0 {
+				return added, err
+			}
+		}
+	}
+	if q.grown {
 		return nil, nil
 	}
-	grown, err := q.grow(d, r)
-	if err != nil || q.Interactions != MoreInteractions || !q.unasked {
-		return grown, err
-	}
-	pairs, _, err := q.addPairs(r, AutoInteractions)
-	return append(grown, pairs...), err
+	q.grown = true
+	return q.grow(d, r)
 }
 
 // AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
-// everything ready anew with those that Interactions asks for, and with chosen smooths that grew. added are
+// everything ready anew with those that Interactions asks for. added are
 // the terms. If Interactions asks for none, or nothing is worth it, it is d itself that comes back.
 func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
 	if !q.NamesPairs() {
 		return d, nil, nil
 	}
 	o := *q.Options
-	o.Visitors, o.Bands, o.Cluster = append(d.Ranking(), d.LackOfFit()), decompose.ProjectionBands, "" // nobody asks for bands yet
+	o.Visitors, o.Bands, o.Cluster = d.Ranking(), decompose.ProjectionBands, "" // nobody asks for bands yet
 	rank := q.Rank
 	if rank == nil {
 		rank = decompose.Decompose
@@ -99,23 +103,18 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	grown, err := q.grow(d, r)
-	if err != nil {
-		return nil, nil, err
-	}
 	added, stopped, err := q.addPairs(r, q.Interactions)
 	if err != nil {
 		return nil, nil, err
 	}
-	if added = append(grown, added...); len(added) == 0 {
-		d.Stopped = stopped
+	d.Stopped = stopped
+	if len(added) == 0 {
 		return d, nil, nil
 	}
 	extended, err := q.Again(ctx, d, added)
 	if err != nil {
 		return nil, nil, err
 	}
-	extended.Stopped = stopped
 	return extended, added, nil
 }
 
@@ -125,7 +124,7 @@ func (q *Request) Again(ctx context.Context, d *Ready, added []string) (*Ready, 
 	if err != nil {
 		return nil, fmt.Errorf("adding %q: %w", added, err)
 	}
-	extended.Chosen, extended.LeftOut = q.Formulas, d.LeftOut
+	extended.Chosen, extended.LeftOut, extended.Stopped = q.Formulas, d.LeftOut, d.Stopped
 	return extended, nil
 }
 
@@ -137,9 +136,12 @@ func (q *Request) addPairs(r *decompose.Result, n int) (added, stopped []string,
 	if err != nil || len(added) == 0 {
 		return nil, stopped, err
 	}
-	q.Formulas, q.Extended = formulas, true
+	q.extendTo(formulas)
 	return added, stopped, nil
 }
+
+// extendTo puts formulas with more terms in place of those at hand.
+func (q *Request) extendTo(formulas []string) { q.Formulas, q.extended = formulas, q.extended+1 }
 
 // withPairs are the formulas with the best n pairs of each predictor, or the pairs that are worth it; the pairs that
 // were added, and why no more. Predictors that share smoothing parameters, as classes do, have equal terms: they get

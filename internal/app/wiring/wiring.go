@@ -60,13 +60,12 @@ type Request struct {
 	// Terms keeps what the specs of formulas have become after the look of that name, or puts other such in their
 	// place; nil: it is left.
 	Terms func(look string, made []decompose.Prepared) ([]decompose.Prepared, error)
-	// Extended says that pairs have been added to the formulas, or smooths have grown, so that the looks at terms are
-	// others than those before: they are called "extended terms", ...
-	Extended bool
 
-	helper  *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
-	chosen  [][]string          // by formula, the columns of the smooths that "." was expanded to
-	unasked bool                // the formula is "~ ." since there was none
+	helper        *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
+	chosen        [][]string          // by formula, the columns of the smooths that "." was expanded to
+	extended      int                 // how often pairs were added to the formulas, or smooths grew: the looks at terms are others each time
+	paired, grown bool                // More has been asked for pairs, for smooths
+	unasked       bool                // the formula is "~ ." since there was none
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
