@@ -15,6 +15,8 @@ type Column struct {
 	Categorical bool
 	Truth       bool // Numeric, of truth values: 1 and 0
 	Width       int  // 0 for an ordinary column; the flattened width of a tensor
+	// Shape is that of a row of a tensor, of Width numbers; nil: its file has none, or nobody looked.
+	Shape []int
 	// Refused: the column cannot be read. It is neither Numeric nor Categorical, and Lookup, Names
 	// and Require do not find it.
 	Refused bool
