@@ -147,8 +147,8 @@ func (d *discovery) codes() (map[int][]float64, error) {
 		for e := range n.Inputs[1].Width() {
 			el := Element{n.Inputs[1], e}
 			set := d.set(el)
-			if t.Shape[axis] > maxCells {
-				continue
+			if t.Shape[axis] > maxCells || d.ofTensors(set) {
+				continue // a tensor is one column, and no code
 			}
 			if d.dep.sets.size(set) != 1 {
 				d.digits(crossed, el, set, t.Shape[axis])
