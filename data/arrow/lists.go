@@ -195,6 +195,12 @@ func (c *column) shapeOf(row int64, n int) ([]int, error) {
 	if !c.lists() {
 		return []int{}, nil
 	}
+	const few = 4096 // looked at at a time: hostile numbers take no memory
+	for ; n > few; row, n = row+few, n-few {
+		if shape, err := c.shapeOf(row, few); shape != nil || err != nil {
+			return shape, err
+		}
+	}
 	ends, err := c.extent(row, n)
 	if err != nil {
 		return nil, err
@@ -267,7 +273,6 @@ func (t *table) shapes(r data.File) {
 
 // firstShape is the shape of the first row of a column that has one; nil: none has.
 func (t *table) firstShape(r data.File, field int) ([]int, error) {
-	const few = 4096
 	var z inflater
 	defer z.close()
 	for _, m := range t.messages {
@@ -289,10 +294,8 @@ func (t *table) firstShape(r data.File, field int) ([]int, error) {
 		if err := c.loadLists(&z); err != nil {
 			return nil, err
 		}
-		for row := int64(0); row < m.rows; row += few {
-			if shape, err := c.shapeOf(row, int(min(few, m.rows-row))); shape != nil || err != nil {
-				return shape, err
-			}
+		if shape, err := c.shapeOf(0, int(m.rows)); shape != nil || err != nil {
+			return shape, err
 		}
 	}
 	return nil, nil
