@@ -42,11 +42,11 @@ func (d *discovery) findCoded() error {
 	if len(labels) == 0 && !slices.ContainsFunc(d.g.Nodes, func(n *graph.Node) bool { return table(n) != nil }) {
 		return nil
 	}
-	besides, err := d.dep.again(func(n *graph.Node, v *graph.Value) bool { return table(n) != nil && n.Inputs[1] == v })
-	if err != nil {
+	codes, err := d.codes()
+	if err != nil || len(codes) == 0 && len(labels) == 0 {
 		return err
 	}
-	codes, err := d.codes()
+	besides, err := d.dep.again(func(n *graph.Node, v *graph.Value) bool { return table(n) != nil && n.Inputs[1] == v })
 	if err != nil {
 		return err
 	}
