@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,4 +130,38 @@ func cellsOf(t *testing.T, path string, names ...string) map[string][]float64 {
 		}
 	}
 	return out
+}
+
+// An id that the table of a network does not have is an error with its row, of lists and of arrays alike, and so is a
+// number that is no id.
+func TestTokenOutside(t *testing.T) {
+	temp := t.TempDir()
+	place := func(name string) string { return filepath.Join(temp, name) }
+	b := onnxpb.NewBuilder(13)
+	b.AddInput("few", onnxpb.TensorProto_INT64, onnxpb.Rows, 7, 1)
+	b.AddInit("table", []int{2, 1}, 0.5, -1)
+	b.AddNode("Gather", []string{"table", "few"}, "embedded")
+	b.AddNode("Flatten", []string{"embedded"}, "words")
+	b.AddInit("v", []int{7, 1}, 1, -1, 2, 0.5, 3, -2, 1)
+	b.AddNode("MatMul", []string{"words", "v"}, "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	raw, err := b.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, place("net.onnx"), string(raw))
+	lists := filepath.Join("..", "..", "data", "files", "testdata", "golden", "lists_v2.parquet")
+	few := cellsOf(t, lists, "few")["few"]
+	writeArray(t, place("few.npy"), "(12, 7)", few)
+	at := slices.Index(few, 2)
+	for name, rows := range map[string][]string{"lists": {"--data", lists}, "arrays": {"--input", "few=@" + place("few.npy")}} {
+		o := call(t, append([]string{"decompose", "--model", place("net.onnx"), "--formula", "~ 1", "--out", place(name)}, rows...)...)
+		if want := fmt.Sprintf("index 2 is outside axis 0 of size 2 (data row %d)", at/7+1); o.status == 0 || !strings.Contains(o.err, want) {
+			t.Errorf("%s: status %d, %s, want %q", name, o.status, o.err, want)
+		}
+	}
+	o := call(t, "decompose", "--model", place("net.onnx"), "--formula", "~ 1", "--out", place("none"), "--data", lists, "--input", "few=half,half,half,half,half,half,half")
+	if o.status == 0 || !strings.Contains(o.err, `column "half" is a tensor of width 3; an input takes columns of numbers`) {
+		t.Errorf("a list in place of a number: status %d, %s", o.status, o.err)
+	}
 }
