@@ -30,8 +30,11 @@ type Column struct {
 }
 
 // HoldsText says that the column holds text and, where that is known, what tells so:
-// `holds text ("a.csv", line 17: cell "n/a")`.
+// `holds text ("a.csv", line 17: cell "n/a")`; or that it is a tensor: "holds 192 numbers a row".
 func (c Column) HoldsText() string {
+	if c.Width > 0 {
+		return fmt.Sprintf("holds %d numbers a row", c.Width)
+	}
 	if c.Text == "" {
 		return "holds text"
 	}

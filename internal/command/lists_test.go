@@ -97,6 +97,15 @@ func TestListInput(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want %q", name, o.status, o.err, c.want)
 		}
 	}
+	for _, role := range []string{"--response", "--weights", "--cluster", "--id", "--predictions"} {
+		args := append(decompose, "--data", rows[1], "--out", place("none"), role, "few")
+		if role == "--predictions" {
+			args = append(args[:1:1], args[3:]...)
+		}
+		if o := call(t, args...); o.status == 0 || !strings.Contains(o.err, role+`: column "few" holds 7 numbers a row`) {
+			t.Errorf("%s of lists: status %d, %s", role, o.status, o.err)
+		}
+	}
 	o = call(t, "decompose", "--model", place("net.onnx"), "--formula", "~ 1", "--data", filepath.Join(golden, "list_unequal.parquet"), "--input", "square=nested", "--out", place("none"))
 	want = `row 6, column "nested": cell "a list of 7 numbers" is a row of another shape than the first, of 6 numbers (2 x 3): all rows need one shape; fill shorter ones up, as the network was trained, or leave them out; input "nested" takes [N 2 3]`
 	if o.status == 0 || !strings.Contains(o.err, want) {
