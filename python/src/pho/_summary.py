@@ -157,7 +157,7 @@ def number(v: Optional[float]) -> str:
 
 def percent(v: Optional[float]) -> str:
     """A share."""
-    return "" if v is None or math.isnan(v) else f"{100 * v:.1f} %"
+    return "" if v is None or math.isnan(v) else f"{round(100 * v, 1) + 0.0:.1f} %"  # no -0.0
 
 
 def _line(cells: list[str]) -> str:
