@@ -93,9 +93,13 @@ type Prediction struct {
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`
 	// LogLikGain is the mean gain in log-likelihood per row over predictors of 0 with a baseline of
 	// their own (family.Cox), or over the best constant at the same scale (other families of
-	// times), if events are named; there are no other figures then. nil: no events, or another
-	// family.
+	// times of one predictor), if events are named. nil: no events, or another family.
 	LogLikGain *float64 `json:"loglik_gain,omitempty"`
+	// Concordance is Harrell's C, if events are named: of pairs of rows of which one is known to have its event first,
+	// the share in which the network expects that one first; equal predictors count half, and guessing has 0.5. Of more
+	// than 100,000 rows it is that of a sample. Beside it and LogLikGain there are no other figures. nil: no events, or no
+	// such pair.
+	Concordance *float64 `json:"concordance,omitempty"`
 	// Worse: the mean of the response, or no predictor, predicts better than the network, by
 	// deviance or LogLikGain if they are there, else by R2.
 	Worse bool `json:"worse,omitempty"`

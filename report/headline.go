@@ -131,6 +131,8 @@ func wellWords(r *decompose.Result) string {
 		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s; its typical error is %s.", rows, rough(*p.R2), y, strings.TrimSpace(plain(*p.RMSE)+" "+outcomeUnit(r)))
 	case p.DevianceExplained != nil:
 		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s (deviance).", rows, rough(*p.DevianceExplained), y)
+	case p.Concordance != nil:
+		return fmt.Sprintf("Of two of these %s rows it tells rightly which has its event first in %s (C-index; guessing: 50 %%).", rows, rough(*p.Concordance))
 	case p.LogLikGain != nil:
 		return fmt.Sprintf("On these %s rows it tells %s better than a constant does.", rows, y)
 	}

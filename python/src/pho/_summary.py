@@ -73,7 +73,7 @@ class Summary:
             out.append((f"Explained by terms{of}", percent(after["structured"])))
             out.append((f"Explained by no term{of}", percent(after["unstructured"])))
         fit = doc.get("prediction") or {}
-        for key, name in (("r2", "R-squared of the model"), ("rmse", "RMSE of the model")):
+        for key, name in (("r2", "R-squared of the model"), ("rmse", "RMSE of the model"), ("concordance", "C-index of the model")):
             if fit.get(key) is not None:
                 out.append((name, f"{fit[key]:.4g}"))
         for key, name in (("accuracy", "Right class"), ("deviance_explained", "Deviance explained")):
