@@ -85,7 +85,7 @@ type Options struct {
 	Orders bool
 	// Interactions is how many pairs of columns come to the formula, those that the
 	// remainder depends on most: the network is then decomposed twice. A number,
-	// AutoInteractions or NoInteractions.
+	// AutoInteractions or NoInteractions. 0: AutoInteractions if the terms are chosen for want of a Formula, else none.
 	Interactions int
 
 	// Link is the function of what a model behind an address answers that is decomposed: identity, log, logit, cloglog,
@@ -217,7 +217,7 @@ func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.
 	steps := recipe.Recipe{Request: &wiring.Request{
 		Network: n, Model: m, Rows: seen, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
 		Drops: true, // perhaps: a source does not say
-		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
+		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: cmp.Or(o.Interactions, wiring.MoreInteractions),
 		Labels: o.Labels, Title: o.Title,
 	}}
 	if bound := cmp.Or(o.MaxMemory, machine.Memory()); bound > 0 {

@@ -313,6 +313,8 @@ type splitCovariance struct {
 	with      *mat.Dense    // p x m: with the coefficients, apart from what these give
 	own       *mat.SymDense // m x m
 	intercept []float64     // m
+
+	stable *splitCovariance // how far other rows move smoothed splits (tellStable), which verdicts go by; nil: as this one
 }
 
 // splitCovariance makes it of the sums over rows of t x u', u u' and t u, u being all m_ij s_ij.

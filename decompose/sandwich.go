@@ -220,6 +220,9 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		if err := d.tellChance(); err != nil {
 			return err
 		}
+		if err := d.tellStable(float64(cmp.Or(r.Clusters, r.Rows))); err != nil {
+			return err
+		}
 		if err := d.addSmoothing(); err != nil {
 			return err
 		}

@@ -125,7 +125,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.smoothing, "smoothing", "reml", "how to choose smoothing parameters: reml, ml, gcv, cv (with --groups), df or fixed")
 	f.StringArrayVar(&d.sp, "sp", nil, "fix a term's smoothing parameters: `'s(x2)=0.3'` (repeatable)")
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
-	f.StringVar(&d.interactions, "interactions", "0", "add the `N` pairs of columns that the remainder depends on most, or auto: those that take at least 0.5 % of the variance; none: do not ask what is left")
+	f.StringVar(&d.interactions, "interactions", "", "add the `N` pairs of columns that the remainder depends on most, or auto: those that take at least 0.5 % of the variance; none: do not ask what is left (default auto where pho chooses the terms for want of a formula, else 0)")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), rows (robust, given how these rows split interactions from their margins), projection (takes the remainder for noise) or none")
 	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")

@@ -42,8 +42,8 @@ type Request struct {
 	Drops         bool     // the rows leave out those with missing cells
 	Cache         int64    // bytes of rows that may stay in memory while the terms are made
 	Export        bool     // the result will be written into the network's file: refuse what cannot be
-	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
-	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
+	// Interactions is how many pairs of columns AddPairs or More adds to the formulas, those that
+	// the remainder depends on most: a number, AutoInteractions, MoreInteractions or NoInteractions.
 	Interactions int
 	ID           string        // column that names rows, which no network reads unless it is bound to it; "": none
 	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
@@ -61,12 +61,12 @@ type Request struct {
 	// Terms keeps what the specs of formulas have become after the look of that name, or puts other such in their
 	// place; nil: it is left.
 	Terms func(look string, made []decompose.Prepared) ([]decompose.Prepared, error)
-	// Extended says that Extend has added pairs to the formulas, or Grow changed terms, so that the looks at terms are
-	// others than those before: they are called "extended terms", ...
-	Extended bool
 
-	helper *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
-	chosen [][]string          // by formula, the columns of the smooths that "." was expanded to
+	helper        *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
+	chosen        [][]string          // by formula, the columns of the smooths that "." was expanded to
+	extended      int                 // how often pairs were added to the formulas, or smooths grew: the looks at terms are others each time
+	paired, grown bool                // More has been asked for pairs, for smooths
+	unasked       bool                // the formula is "~ ." since there was none
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
