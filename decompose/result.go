@@ -341,6 +341,12 @@ type Feature struct {
 	Sample []float64 `json:"sample,omitempty"`
 }
 
+// Whole reports whether a numeric column holds whole numbers, by its quantiles; false if they are not known.
+func (f *Feature) Whole() bool {
+	fraction := func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > 1e9 }
+	return f != nil && f.Levels == nil && len(f.Quantiles) > 0 && !slices.ContainsFunc(f.Quantiles, fraction)
+}
+
 // Position is the value that Sample has for a level: its place in Levels or, of a numeric
 // column, its number; NaN of a level that is not there.
 func (f *Feature) Position(level string) float64 {

@@ -187,7 +187,7 @@ func (d *driftPage) features(c *drift.Change) {
 }
 
 func newDriftPredictor(r *drift.Report, k int, drawn []*drift.Period) driftPredictor {
-	out := driftPredictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(r.Of.Predictors[k].Name, 60)}
+	out := driftPredictor{ID: fmt.Sprintf("p%d", k+1), Name: predictionsOr(r.Of.Predictors[k].Name, len(r.Of.Predictors))}
 	out.Figures, out.Quiet, out.NotDrawn = driftFigures(r, k, drawn)
 	of := changesOf(r)
 	if len(r.Changes) == 1 {
