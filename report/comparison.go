@@ -146,6 +146,10 @@ func comparedWords(p *compare.Predictor, of int) []string {
 		verb, name = "are", "predictions"
 	}
 	out := []string{fmt.Sprintf("On average B's %s %s %s than A's.", clip(name, 40), verb, higher(p.Mean.Change.Change))}
+	names := partNames{}
+	for _, t := range slices.Concat(p.Terms, p.Sums) {
+		names[t.Name] = t.Features
+	}
 	var moved []string
 	tested := 0
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
@@ -154,7 +158,7 @@ func comparedWords(p *compare.Predictor, of int) []string {
 			continue
 		}
 		if tested++; *s.Beyond {
-			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", clip(t.Name, 40), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
+			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Name), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
 		}
 	}
 	switch {

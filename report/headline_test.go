@@ -73,7 +73,7 @@ func TestMonitorSaysNewsFirst(t *testing.T) {
 	moments := func(mean float64) []drift.Moments {
 		return []drift.Moments{{Mean: []float64{mean, 0.1, 0, mean}, MeanVariance: []float64{1e-4, 1e-4, 1e-4, 1e-4}, Share: []float64{0.5, 0.1, 0.1, 0.7}}}
 	}
-	r := &drift.Report{Reference: "January", Of: drift.Decomposition{Predictors: []drift.Predictor{{Name: "eta", Terms: []drift.Term{{Name: "s(x)"}, {Name: "z"}}}}}}
+	r := &drift.Report{Reference: "January", Of: drift.Decomposition{Predictors: []drift.Predictor{{Name: "eta", Terms: []drift.Term{{Name: "s(x)", Features: []string{"x"}}, {Name: "z", Features: []string{"z"}}}}}}}
 	for _, name := range []string{"January", "February"} {
 		r.Periods = append(r.Periods, &drift.Period{Name: name, Rows: 100, Predictors: moments(float64(len(name)))})
 	}
@@ -92,11 +92,15 @@ func TestMonitorSaysNewsFirst(t *testing.T) {
 		return b.String()
 	}
 	read := text(page())
-	if lead := "In February predictions are on average 1.50 higher than in January, through s(x) &#43;1.50."; !strings.Contains(read, lead) {
+	if lead := "In February predictions are on average 1.50 higher than in January, through x &#43;1.50."; !strings.Contains(read, lead) {
 		t.Errorf("no %q in %s", lead, read[:300])
 	}
 	if !strings.Contains(read, "2 parts that drift in no period") || strings.Index(read, "s(x) drift above in 1") > strings.Index(read, "2 parts that drift") {
 		t.Errorf("what did not drift is not apart: %s", read)
+	}
+	r.Of.Predictors[0].Terms[1].Features = []string{"x"} // as a line beside a smooth: columns name no term then
+	if read := text(page()); !strings.Contains(read, "through s(x) &#43;1.50.") {
+		t.Errorf("two terms of one column: %s", read[:300])
 	}
 	change.Predictors[0].Mean.Drift, change.Predictors[0].Parts[0].Mean.Drift = false, false
 	if read := text(page()); !strings.Contains(read, "No news of February: nothing differs from January by more than chance.") {
