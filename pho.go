@@ -78,6 +78,8 @@ type Options struct {
 	// Labels are what people call columns, levels, terms and predictors: reports use them,
 	// while names in results stay as they are (docs/labels.md). nil: no others.
 	Labels *label.Labels
+	// Title is what the report is called; "": what is predicted, and by which model.
+	Title string
 
 	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).
 	Orders bool
@@ -216,7 +218,7 @@ func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.
 		Network: n, Model: m, Rows: seen, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
 		Drops: true, // perhaps: a source does not say
 		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: cmp.Or(o.Interactions, wiring.MoreInteractions),
-		Labels: o.Labels,
+		Labels: o.Labels, Title: o.Title,
 	}}
 	if bound := cmp.Or(o.MaxMemory, machine.Memory()); bound > 0 {
 		steps.Fit = recipe.Within(bound, settings)

@@ -47,7 +47,7 @@ type decomposeFlags struct {
 	seed              uint64
 	zetaCache         string
 	export            bool
-	labels            string
+	labels, title     string
 	id                string
 	data              dataFlags
 	network           networkFlags
@@ -141,6 +141,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none: no such file, and no values of single rows in the result")
 	addID(f, &d.id)
 	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
+	addTitle(f, &d.title, "")
 	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta; of a booster its model as ONNX; of a model that is no file surrogate.onnx: its structured part alone")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")

@@ -151,7 +151,7 @@ func (d *decomposeFlags) open(ctx context.Context, in inputFiles, o *decompose.O
 		return nil, err
 	}
 	request := d.request(network, opened, columns, o)
-	request.Others, request.From, request.Labels, request.ID = networks[1:], in.from, labels, d.id
+	request.Others, request.From, request.Labels, request.Title, request.ID = networks[1:], in.from, labels, d.title, d.id
 	return request, nil
 }
 

@@ -47,6 +47,7 @@ type Request struct {
 	Interactions int
 	ID           string        // column that names rows, which no network reads unless it is bound to it; "": none
 	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
+	Title        string        // of the report; "": it has its own
 
 	// Scans looks at the rows for whatever terms, response and family need to know of them; nil: Rows are
 	// all there are. Ready then reads nothing of Rows but the schema. Its looks are called "choice of terms",
@@ -97,6 +98,7 @@ type Ready struct {
 	lack      *diagnostics.LackOfFit
 	heads     []string // of the predictors
 	labels    *label.Labels
+	title     string
 	id        string
 	workers   int                                            // 0: GOMAXPROCS
 	network   *Network                                       // that Graph is of
@@ -189,7 +191,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	notes = append(notes, s.responses()...)
 	d := &Ready{
 		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
-		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network,
+		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, title: q.Title, id: q.ID, workers: q.Options.Workers, network: q.Network,
 	}
 	if q.helper != nil {
 		var first data.Source
@@ -281,7 +283,7 @@ func (d *Ready) Complete(ctx context.Context, r *decompose.Result, dir, dropped,
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
-	r.Formulas, r.ID = d.formulas, d.id
+	r.Formulas, r.ID, r.Title = d.formulas, d.id, d.title
 	if !d.labels.IsEmpty() {
 		r.Labels = d.labels
 	}
