@@ -114,7 +114,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if s.form, err = design.NewQuadraticIn(s.frame.Joined(), s.cov, s.frame.Left()); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
-		if o.bands() == RobustBands {
+		if o.bands() == RobustBands && d.splitSizes().counted() {
 			if err := s.planSplits(d); err != nil {
 				return nil, err
 			}

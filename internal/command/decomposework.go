@@ -69,7 +69,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, inFiles(err, in.paths)
 	}
 	r := made.Result
-	log.later(bareColumns(r, made.Graph.Columns()))
+	log.later(bareColumns(r, made.Graph))
 	if err := d.write(ctx, dir, made); err != nil {
 		return nil, err
 	}

@@ -224,6 +224,9 @@ func CheckID(id string, schema data.Schema, m decompose.Model) error {
 		return nil
 	}
 	err := schema.Require("the data", []string{id})
+	if c, _ := schema.Lookup(id); c.Width > 0 {
+		err = fmt.Errorf("column %q %s, which name no row", id, c.HoldsText())
+	}
 	if err == nil {
 		err = report.CheckID(id, report.ContributionColumns(outline(m)))
 	}
