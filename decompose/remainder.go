@@ -38,6 +38,8 @@ type PairGain struct {
 	Gain float64 `json:"gain"`
 	P    float64 `json:"p"`    // that chance gives it, times the number of pairs
 	Term string  `json:"term"` // as a formula has it
+	// MaxEDF is how many effective degrees of freedom the term has unpenalised, at most; it is not written.
+	MaxEDF int `json:"-"`
 }
 
 // SingleGain is a column whose functions would explain a part of the remainder.

@@ -294,7 +294,7 @@ func (v *Ranking) gains(out *decompose.Remainder, f *finding, r *decompose.Resul
 	for _, step := range f.steps {
 		a, b := v.scales[step.pair[0]], v.scales[step.pair[1]]
 		out.Pairs = append(out.Pairs, decompose.PairGain{
-			Features: []string{a.name, b.name}, Gain: step.gain / all, P: min(1, step.p*float64(f.tested)), Term: termOf(a, b).String(),
+			Features: []string{a.name, b.name}, Gain: step.gain / all, P: min(1, step.p*float64(f.tested)), Term: termOf(a, b).String(), MaxEDF: maxEDF(a, b),
 		})
 		out.UnexplainedByPairs -= step.gain / all
 	}

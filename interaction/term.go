@@ -36,6 +36,17 @@ func termOf(a, b *scale) formula.Summand {
 	return call("ti", a, b, a.margins(b)...)
 }
 
+// maxEDF is how many degrees of freedom the term of the pair has beside terms of its columns, unpenalised.
+func maxEDF(a, b *scale) int { return a.contrasts() * b.contrasts() }
+
+// contrasts are the functions of the column in the term of a pair, less the constant.
+func (c *scale) contrasts() int {
+	if c.factor || c.binary() {
+		return c.distinct - 1
+	}
+	return c.margin() - 1
+}
+
 // part is the column in a product.
 func (c *scale) part() formula.Call {
 	call := formula.Call{Vars: []formula.Name{{Text: c.name}}}

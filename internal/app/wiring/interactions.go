@@ -21,13 +21,15 @@ const (
 )
 
 // Of the pairs that AutoInteractions adds, each takes at least worthIt of Var(eta) from the
-// remainder, and together they are at most maxAuto. Each counts for pairEDF effective degrees of
-// freedom, the most that ti(a, b) has, of which there is at most one for rowsPerEDF rows.
+// remainder, and together they are at most maxAuto. Each counts for as many effective degrees of
+// freedom as it can have, of which there is at most one for rowsPerEDF rows. A pair of many levels that
+// is too large leaves room to the next. Those that nobody asks for have at most maxMoreEDF together, so that a
+// decomposition without a formula takes no multiple of its time.
 const (
 	worthIt    = 0.005
 	maxAuto    = 10
-	pairEDF    = 16
 	rowsPerEDF = 10
+	maxMoreEDF = 320
 )
 
 // Ranking is a visitor that ranks pairs, nil if nobody asks.
@@ -159,9 +161,9 @@ func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharin
 			done[m.Name] = true
 		}
 		pairs := together(members)
-		terms := worthAdding(pairs, float64(r.Rows)/rowsPerEDF-d.EDF, n)
+		terms, spare := worthAdding(pairs, float64(r.Rows)/rowsPerEDF-d.EDF, n)
 		if n == AutoInteractions {
-			stopped = append(stopped, whyStopped(pairs, len(terms), d, r.Rows))
+			stopped = append(stopped, whyStopped(pairs, terms, spare, d.Name, r.Rows))
 		}
 		if len(terms) == 0 {
 			continue
@@ -231,22 +233,21 @@ func together(members []*decompose.Predictor) []decompose.PairGain {
 }
 
 // worthAdding are the terms of the first n pairs; of AutoInteractions and MoreInteractions those that gain enough
-// and that the rows can bear: spare is how many more effective degrees of freedom.
-func worthAdding(pairs []decompose.PairGain, spare float64, n int) []string {
-	var terms []string
+// and that the rows can bear: spare is how many more effective degrees of freedom, and then what is left of it.
+func worthAdding(pairs []decompose.PairGain, spare float64, n int) (terms []string, left float64) {
+	if n == MoreInteractions {
+		spare = min(spare, maxMoreEDF)
+	}
 	for _, p := range pairs {
-		if n >= 0 && len(terms) == n {
-			break
-		}
-		if n < 0 && (p.Gain < worthIt || len(terms) == maxAuto || float64(len(terms)+1)*pairEDF > spare) {
-			break
-		}
-		if n == MoreInteractions && byFactor(p.Term) {
+		switch {
+		case n >= 0 && len(terms) == n, n < 0 && (p.Gain < worthIt || len(terms) == maxAuto):
+			return terms, spare
+		case n < 0 && float64(p.MaxEDF) > spare, n == MoreInteractions && byFactor(p.Term):
 			continue
 		}
-		terms = append(terms, p.Term)
+		terms, spare = append(terms, p.Term), spare-float64(p.MaxEDF)
 	}
-	return terms
+	return terms, spare
 }
 
 // byFactor tells whether a term is s(x, by = f).
@@ -258,24 +259,25 @@ func byFactor(term string) bool {
 	})
 }
 
-// whyStopped says why AutoInteractions adds no more than the first n pairs to the terms of d.
-func whyStopped(pairs []decompose.PairGain, n int, d *decompose.Predictor, rows int64) string {
-	added := map[bool]string{true: "no pair is added", false: fmt.Sprintf("no more than %d pairs are added", n)}[n == 0]
-	if n == 1 {
+// whyStopped says why AutoInteractions adds no pairs but terms, which leave spare effective degrees of freedom.
+func whyStopped(pairs []decompose.PairGain, terms []string, spare float64, predictor string, rows int64) string {
+	added := map[bool]string{true: "no pair is added", false: fmt.Sprintf("no more than %d pairs are added", len(terms))}[len(terms) == 0]
+	if len(terms) == 1 {
 		added = "no more than 1 pair is added"
 	}
 	share := func(v float64) string { return fmt.Sprintf("%.2g %%", 100*v) }
-	of := fmt.Sprintf("interactions of %s: %s, since ", d.Name, added)
+	of := fmt.Sprintf("interactions of %s: %s, since ", predictor, added)
+	i := slices.IndexFunc(pairs, func(p decompose.PairGain) bool { return !slices.Contains(terms, p.Term) })
 	switch {
-	case n == len(pairs):
+	case i < 0:
 		return of + "no other can be told from chance"
-	case pairs[n].Gain < worthIt:
-		return of + fmt.Sprintf("the next, %s, takes %s of the variance, less than %s", pairs[n].Term, share(pairs[n].Gain), share(worthIt))
-	case n >= maxAuto:
-		return of + fmt.Sprintf("that is the most; the next, %s, takes %s of the variance", pairs[n].Term, share(pairs[n].Gain))
+	case pairs[i].Gain < worthIt:
+		return of + fmt.Sprintf("the next, %s, takes %s of the variance, less than %s", pairs[i].Term, share(pairs[i].Gain), share(worthIt))
+	case len(terms) >= maxAuto:
+		return of + fmt.Sprintf("that is the most; the next, %s, takes %s of the variance", pairs[i].Term, share(pairs[i].Gain))
 	}
-	return of + fmt.Sprintf("%d rows bear %d effective degrees of freedom, one for %d rows: the terms have %.0f, and a pair may take %d; the next, %s, takes %s of the variance",
-		rows, rows/rowsPerEDF, rowsPerEDF, d.EDF, pairEDF, pairs[n].Term, share(pairs[n].Gain))
+	return of + fmt.Sprintf("%d rows bear %d effective degrees of freedom, one for %d rows, of which the terms leave %.0f: %s, which takes %s of the variance, may have %d",
+		rows, rows/rowsPerEDF, rowsPerEDF, max(0, spare), pairs[i].Term, share(pairs[i].Gain), pairs[i].MaxEDF)
 }
 
 // withTerms adds terms to the formula of the predictor ("": of all), or a formula of them.
