@@ -7,6 +7,7 @@ import pandas
 import pytest
 
 import pho
+import pho._columns
 
 N = 600
 
@@ -311,6 +312,8 @@ def test_inputs_that_are_arrays(rows):
         assert list(d.apply(table)["eta"]) == list(d.contributions["eta"][:5])
         assert list(d.apply(table, precision="float64")["eta"]) == list(d.contributions["eta"][:5])  # through files
         assert d.explain(table).document["rows"][4]["predictors"][0]["eta"] == d.contributions["eta"][4]
+    for table in ({"age": rows.age, "img": images}, pandas.DataFrame({"age": rows.age, "img": list(images)})):
+        assert list(pho.decompose(model, table, "~ s(age)").contributions["eta"]) == list(d.contributions["eta"])
     for img in (images[3], images[3].tolist()):
         assert d.apply({"age": age[3], "img": img})["eta"] == d.contributions["eta"][3]
         assert d.explain({"age": age[3], "img": img}).document["rows"][0]["predictors"][0]["eta"] == d.contributions["eta"][3]
@@ -322,3 +325,10 @@ def test_inputs_that_are_arrays(rows):
         d.explain({"age": age[:2], "img": [images[0], images[1].ravel()[:5]]})
     with pytest.raises(pho.Error, match="column 'age' holds values of type list"):
         d.apply({"age": images[:5, 0], "img": images[:5]})
+
+
+def test_nested_lists_of_polars_are_arrays():
+    polars = pytest.importorskip("polars")
+    cells = numpy.random.default_rng(1).normal(size=(4, 2, 3))
+    for column in (polars.Series("img", cells.tolist()), polars.Series("img", cells)):
+        assert bytes(pho._columns.arrays("img", column, (2, 3)).values) == cells.tobytes()

@@ -75,7 +75,8 @@ def encode(name: str, column: Any, text: bool = False) -> Column:
 def arrays(name: str, column: Any, shape: Sequence[int]) -> Column:
     """The values of a column whose cells are arrays, lists of lists or the like of that shape, or flat: row after row."""
     out = bytearray()
-    for i, cell in enumerate(column.to_pylist() if hasattr(column, "to_pylist") else column):
+    cells = next((getattr(column, method)() for method in ("to_pylist", "to_list") if hasattr(column, method)), column)
+    for i, cell in enumerate(cells):
         if hasattr(cell, "__array__"):
             import numpy
 

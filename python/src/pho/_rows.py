@@ -209,9 +209,14 @@ def _array(pyarrow: Any, column: Any) -> Any:
     """
     if hasattr(getattr(column, "dtype", None), "fill_value"):  # sparse
         column = column.sparse.to_dense()
+    unfit = (ValueError, TypeError, NotImplementedError, pyarrow.ArrowException)
     try:
         return pyarrow.array(column, from_pandas=True)
-    except (ValueError, TypeError, NotImplementedError, pyarrow.ArrowException):
+    except unfit:
+        pass
+    try:  # arrays of several axes are nested lists
+        return pyarrow.array([v.tolist() if getattr(v, "ndim", 0) else v for v in column], from_pandas=True)
+    except unfit:
         kinds = sorted({type(v).__name__ for v in column})
         return pyarrow.nulls(len(column), pyarrow.struct([(" and ".join(kinds[:3]), pyarrow.int8())]))
 
