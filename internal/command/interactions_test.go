@@ -13,7 +13,9 @@ import (
 	"github.com/pho-go/pho"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/resultdir"
+	"github.com/pho-go/pho/internal/app/wiring"
 )
 
 // remainderOf reads what a result says of its first predictor's remainder.
@@ -146,5 +148,21 @@ func TestInteractionsOfClasses(t *testing.T) {
 		if len(of) != 3 || !cmp.Equal(of[0], of[1]) || !cmp.Equal(of[0], of[2]) {
 			t.Errorf("--interactions %s: terms of the classes differ: %q", n, of)
 		}
+	}
+}
+
+// TestFormulasOfPredictors: pairs of single predictors are told with the formula of all in one line, to be copied at once, and whole,
+// however long it is.
+func TestFormulasOfPredictors(t *testing.T) {
+	d := &decomposeFlags{}
+	long := "~ " + strings.Repeat("s(a) + ", 3000) + "b"
+	var out strings.Builder
+	log := &progress{w: &out}
+	log.later(d.settled(&recipe.Made{Ready: &wiring.Ready{Chosen: []string{long, "mu = ~ ti(a, b)"}}, Added: []string{"ti(a, b)"}})...)
+	log.writeNotes()
+	want := "note: added for what was left: ti(a, b)\nnote: terms chosen by the columns, and what was added; to change them, copy all formulas:\n" +
+		"  --formula '" + long + "' --formula 'mu = ~ ti(a, b)'\n"
+	if got := out.String(); got != want {
+		t.Errorf("%.300s ... %s", got, got[max(0, len(got)-100):])
 	}
 }

@@ -151,13 +151,13 @@ func (p *progress) later(notes ...string) {
 // writeNotes tells what was kept for later.
 func (p *progress) writeNotes() {
 	for _, text := range p.notes {
-		text, formula, ok := strings.Cut(bounded(text), ": --formula ")
+		text, formula, ok := strings.Cut(text, ": --formula ")
 		if !ok {
-			writeProse(p.w, "note: ", 2, text)
+			writeProse(p.w, "note: ", 2, bounded(text))
 			continue
 		}
-		writeProse(p.w, "note: ", 2, text+":")
-		fmt.Fprintf(p.w, "  --formula %s\n", formula) // in one piece, to be copied
+		writeProse(p.w, "note: ", 2, bounded(text)+":")
+		fmt.Fprintf(p.w, "  --formula %s\n", formula) // in one piece and whole, to be copied
 	}
 	p.notes = nil
 }

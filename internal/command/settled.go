@@ -28,8 +28,15 @@ func (d *decomposeFlags) settled(made *recipe.Made) []string {
 			chosen = "terms chosen by the columns, and what was added; to change them, copy the formula"
 		}
 	}
+	var formulas []string
 	for _, f := range made.Chosen {
-		out = append(out, fmt.Sprintf("%s: --formula %s", chosen, quoteFormula(f)))
+		formulas = append(formulas, quoteFormula(f))
+	}
+	if len(formulas) > 1 { // what predictors have of their own comes to what all have
+		chosen = strings.NewReplacer("change it", "change them", "copy the formula", "copy all formulas").Replace(chosen)
+	}
+	if len(formulas) > 0 {
+		out = append(out, chosen+": --formula "+strings.Join(formulas, " --formula "))
 	}
 	out = append(out, made.Stopped...)
 	for _, c := range made.LeftOut {
