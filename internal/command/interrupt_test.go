@@ -151,9 +151,9 @@ func checkResult(t *testing.T, dir string, rows int) {
 // one, whole; one that is interrupted also cleans up after itself.
 func TestKill(t *testing.T) {
 	if testing.Short() {
-		t.Skip("generates 300,000 rows")
+		t.Skip("generates 100,000 rows")
 	}
-	const n = 300_000
+	const n = 100_000
 	temp := t.TempDir()
 	data, dir := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result")
 	write(t, data, rows(n))
