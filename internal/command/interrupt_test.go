@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("PHO_TEST_COMMAND") {
 	case "":
+		debug.SetGCPercent(400) // calls of the command leave much garbage, and little else
 	case "helper": // pho-ort, without ONNX Runtime
 		help(onnxtest.Runtime{})
 	case "other helper": // one that rounds otherwise
