@@ -148,7 +148,7 @@ type renamed struct{ tariff }
 
 func (renamed) Predictors() []string { return []string{"cost"} }
 
-// Terms of a model without terms and formula are chosen, pairs are added, and what only networks
+// Terms of a model without terms and formula are chosen, with the pairs that it has, pairs are added to a formula, and what only networks
 // have is refused.
 func TestModelOptions(t *testing.T) {
 	rows := parcels(t, 2000)
@@ -156,7 +156,7 @@ func TestModelOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := termNames(d.Result); !slices.Equal(got, []string{"s(weight)", "s(distance)", "zone"}) {
+	if got := termNames(d.Result); !slices.Equal(got, []string{"s(weight)", "s(distance)", "zone", "ti(weight,distance)"}) {
 		t.Errorf("chosen terms %q", got)
 	}
 	if d, err = pho.DecomposeModel(t.Context(), parcel, rows, &pho.Options{Formula: "~ . - zone", Interactions: 1}); err != nil {

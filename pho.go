@@ -78,12 +78,14 @@ type Options struct {
 	// Labels are what people call columns, levels, terms and predictors: reports use them,
 	// while names in results stay as they are (docs/labels.md). nil: no others.
 	Labels *label.Labels
+	// Title is what the report is called; "": what is predicted, and by which model.
+	Title string
 
 	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).
 	Orders bool
 	// Interactions is how many pairs of columns come to the formula, those that the
 	// remainder depends on most: the network is then decomposed twice. A number,
-	// AutoInteractions or NoInteractions.
+	// AutoInteractions or NoInteractions. 0: AutoInteractions if the terms are chosen for want of a Formula, else none.
 	Interactions int
 
 	// Link is the function of what a model behind an address answers that is decomposed: identity, log, logit, cloglog,
@@ -215,8 +217,8 @@ func (o *Options) decompose(ctx context.Context, n *wiring.Network, m decompose.
 	steps := recipe.Recipe{Request: &wiring.Request{
 		Network: n, Model: m, Rows: seen, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
 		Drops: true, // perhaps: a source does not say
-		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
-		Labels: o.Labels,
+		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: cmp.Or(o.Interactions, wiring.MoreInteractions),
+		Labels: o.Labels, Title: o.Title,
 	}}
 	if bound := cmp.Or(o.MaxMemory, machine.Memory()); bound > 0 {
 		steps.Fit = recipe.Within(bound, settings)

@@ -86,6 +86,9 @@ func meet(a, b side, rowsA, rowsB *decompose.Feature) (*common, error) {
 	if !slices.Equal(a.value, b.value) {
 		values = ofBoth(a.value, b.value, lo, hi)
 	}
+	if rowsA.Whole() && rowsB.Whole() {
+		values = atWhole(values)
+	}
 	for i, v := range values {
 		wa, wb := density(rowsA, v), density(rowsB, v)
 		if wa == 0 || wb == 0 {
@@ -118,6 +121,16 @@ func ofBoth(a, b []float64, lo, hi float64) []float64 {
 		out[i] = all[int(math.Round(float64(i)/(commonPoints-1)*float64(len(all)-1)))]
 	}
 	return out
+}
+
+// atWhole are the whole numbers among the points if none between their ends is missing: of a column of whole numbers there
+// are no rows between them, and curves may go anywhere. Else the points as they are.
+func atWhole(points []float64) []float64 {
+	integers := slices.DeleteFunc(slices.Clone(points), func(v float64) bool { return v != math.Trunc(v) })
+	if n := len(integers); n < 2 || integers[n-1]-integers[0] != float64(n-1) {
+		return points
+	}
+	return integers
 }
 
 func (c *common) meetLevels(a, b side, rowsA, rowsB *decompose.Feature) {

@@ -53,5 +53,10 @@ func together(a, b *decompose.Feature) decompose.Feature {
 		f.Quantiles = slices.Concat(a.Quantiles, b.Quantiles)
 		slices.Sort(f.Quantiles)
 	}
+	if a.Min == b.Min && a.Max == b.Max && len(a.Counts) == len(b.Counts) && slices.Equal(a.Levels, b.Levels) {
+		for i, n := range a.Counts {
+			f.Counts = append(f.Counts, n+b.Counts[i])
+		}
+	}
 	return f
 }

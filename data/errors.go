@@ -20,6 +20,8 @@ var (
 	// ErrRounded is a whole number beyond 2^53, which float64 would round. A column of a source
 	// is read to the digit if the Factors or Texts of its options name it.
 	ErrRounded = errors.New("data: a whole number beyond 2^53")
+	// ErrShape is a row of a tensor that has another shape than the first.
+	ErrShape = errors.New("data: a row of another shape")
 )
 
 // ErrURL is a name that is a URL where only files on the disk can be opened or written.
@@ -59,7 +61,7 @@ type CellError struct {
 	Column string // shortened; "" if the row as a whole is at fault
 	Cell   string // the cell's text, shortened; "" if the row is at fault
 	Reason string // what is wrong and what to do
-	Err    error  // ErrMissingValue, ErrText, ErrRounded, or nil for any other fault
+	Err    error  // ErrMissingValue, ErrText, ErrRounded, ErrShape, or nil for any other fault
 }
 
 // Error prints for example:

@@ -15,6 +15,8 @@ type Column struct {
 	Categorical bool
 	Truth       bool // Numeric, of truth values: 1 and 0
 	Width       int  // 0 for an ordinary column; the flattened width of a tensor
+	// Shape is that of a row of a tensor, of Width numbers; nil: its file has none, or nobody looked.
+	Shape []int
 	// Refused: the column cannot be read. It is neither Numeric nor Categorical, and Lookup, Names
 	// and Require do not find it.
 	Refused bool
@@ -28,8 +30,11 @@ type Column struct {
 }
 
 // HoldsText says that the column holds text and, where that is known, what tells so:
-// `holds text ("a.csv", line 17: cell "n/a")`.
+// `holds text ("a.csv", line 17: cell "n/a")`; or that it is a tensor: "holds 192 numbers a row".
 func (c Column) HoldsText() string {
+	if c.Width > 0 {
+		return fmt.Sprintf("holds %d numbers a row", c.Width)
+	}
 	if c.Text == "" {
 		return "holds text"
 	}

@@ -154,6 +154,44 @@ func (d *Predictor) after() (after []float64) {
 	return after
 }
 
+// tellStable finds how far n other rows would move splits that are smoothed. Of what j gives to its k margins the regression has,
+// over the rows, the mean variance G_j (projection.Hierarchy.Given), and a mean over the product of the margins about k Var(u_j)/n: the
+// influence of a row z on the mean of u(x,z) is u(x,z)/n. Kept the share a of the regression, the standard deviation is at most
+//
+//	[a + (1-a) min(1, k Var(u_j)/(n G_j))^1/2] G_j^1/2.
+func (d *Predictor) tellStable(n float64) error {
+	c := d.robust.splits
+	if d.Hierarchy == nil || c == nil || len(d.Hierarchy.Smoothed) == 0 {
+		return nil
+	}
+	split, err := d.split.get()
+	if err != nil {
+		return err
+	}
+	var scale []float64 // of each column of the splits
+	for _, j := range split.order {
+		by := 1.0
+		if i := slices.IndexFunc(d.Hierarchy.Smoothed, func(m Smoothed) bool { return m.Term == d.Terms[j].Name }); i >= 0 {
+			s, margins := d.Hierarchy.Smoothed[i], float64(len(d.Terms[j].Margins))
+			if s.Chance > 0 {
+				by = s.Kept + (1-s.Kept)*math.Sqrt(min(1, margins/(n*s.Chance)))
+			}
+		}
+		scale = append(scale, slices.Repeat([]float64{by}, len(split.h.MarginColumns(j)))...)
+	}
+	m := len(scale)
+	stable := &splitCovariance{with: new(mat.Dense), own: mat.NewSymDense(m, nil), intercept: slices.Clone(c.intercept)}
+	stable.with.Mul(c.with, mat.NewDiagDense(m, scale))
+	floats.Mul(stable.intercept, scale)
+	for i := range m {
+		for l := i; l < m; l++ {
+			stable.own.SetSym(i, l, scale[i]*scale[l]*c.own.At(i, l))
+		}
+	}
+	c.stable = stable
+	return nil
+}
+
 // tellChance says what terms with smoothed splits would share with their margins by chance: the mean variance over the
 // rows of what regressions give to these.
 func (d *Predictor) tellChance() error {

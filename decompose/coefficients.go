@@ -249,9 +249,8 @@ func (d *Predictor) direction(f functional) (direction, error) {
 	for _, own := range f.weights {
 		n += copy(w.RawVector().Data[n:], own)
 	}
-	l, k := d.maps(split, of, f.terms, at)
-	mat.NewVecDense(len(d.mean), out.coefficients).MulVec(l.T(), w)
-	if k != nil {
+	mat.NewVecDense(len(d.mean), out.coefficients).MulVec(d.splitMap(split, of, f.terms, at).T(), w)
+	if k := d.givenMap(split, f.terms, at); k != nil {
 		_, columns := k.Dims()
 		out.splits = make([]float64, columns)
 		mat.NewVecDense(columns, out.splits).MulVec(k.T(), w)

@@ -349,16 +349,16 @@ func addTo(dst *[]float64, v []float64) {
 // splitting is how raw coefficients become those of hierarchical terms, made when it is needed
 // first: for standard errors.
 type splitting struct {
-	make func() (*projection.Hierarchy, error)
-	once sync.Once
-	h    *projection.Hierarchy
-	m    *projection.Split // the linear map of the regressions on margins
-	own  *projection.Split // that of the terms: m, but for smoothing
-	// order are the terms that give something away, of the most variables first, and given what
-	// becomes of it.
-	order []int
-	given []*projection.Split
+	make  func() (*projection.Hierarchy, error)
+	once  sync.Once
+	h     *projection.Hierarchy
+	m     *projection.Split // the linear map of the regressions on margins
+	own   *projection.Split // that of the terms: m, but for smoothing
+	order []int             // the terms that give something away, of the most variables first
 	err   error
+
+	become sync.Once
+	given  []*projection.Split
 }
 
 func (s *splitting) get() (*splitting, error) {
@@ -370,11 +370,18 @@ func (s *splitting) get() (*splitting, error) {
 		if s.own = s.m; s.h.Smooths() {
 			s.own = s.h.Map()
 		}
+	})
+	return s, s.err
+}
+
+// giving is what becomes of what the terms in order give away.
+func (s *splitting) giving() []*projection.Split {
+	s.become.Do(func() {
 		for _, j := range s.order {
 			s.given = append(s.given, s.h.Giving(j))
 		}
 	})
-	return s, s.err
+	return s.given
 }
 
 // columns are those of all margins, by split.

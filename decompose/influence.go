@@ -106,7 +106,7 @@ func (s *sandwichOf) planSplits(d *Predictor) error {
 		}
 		of.moves = append(of.moves, form)
 		for k, before := range s.splits {
-			given := rowsOfTerm(h, split.given[k], j)
+			given := rowsOfTerm(h, split.giving()[k], j)
 			var product mat.Dense
 			product.Mul(given.coef, before.inverse)
 			if mat.Norm(&product, 1) == 0 {
@@ -313,6 +313,8 @@ type splitCovariance struct {
 	with      *mat.Dense    // p x m: with the coefficients, apart from what these give
 	own       *mat.SymDense // m x m
 	intercept []float64     // m
+
+	stable *splitCovariance // how far other rows move smoothed splits (tellStable), which verdicts go by; nil: as this one
 }
 
 // splitCovariance makes it of the sums over rows of t x u', u u' and t u, u being all m_ij s_ij.
@@ -368,27 +370,34 @@ func (d *Predictor) placed(l *mat.Dense, h *projection.Hierarchy, split *project
 	}
 }
 
-// maps are L and K: the sum of terms, in the columns at of their pieces, by coefficients, with a linear map of
-// the split, and by what is given to margins.
-func (d *Predictor) maps(split *splitting, of *projection.Split, terms, at []int) (l, k *mat.Dense) {
-	place := make(map[int]int, len(at))
-	for i, a := range at {
-		place[a] = i
-	}
-	l = mat.NewDense(len(at), len(d.mean), nil)
-	d.placed(l, split.h, of, terms, place)
+// splitMap is L, the sum of terms, in the columns at of their pieces, by coefficients, with a linear map of the split.
+func (d *Predictor) splitMap(split *splitting, of *projection.Split, terms, at []int) *mat.Dense {
+	l := mat.NewDense(len(at), len(d.mean), nil)
+	d.placed(l, split.h, of, terms, placesOf(at))
+	return l
+}
+
+// givenMap is K, that sum by what is given to margins; nil: nothing is.
+func (d *Predictor) givenMap(split *splitting, terms, at []int) *mat.Dense {
 	columns := len(split.columns())
 	if columns == 0 {
-		return l, nil
+		return nil
 	}
-	k = mat.NewDense(len(at), columns, nil)
-	lo := 0
-	for i, given := range split.given {
+	place, k, lo := placesOf(at), mat.NewDense(len(at), columns, nil), 0
+	for i, given := range split.giving() {
 		hi := lo + len(split.h.MarginColumns(split.order[i]))
 		d.placed(k.Slice(0, len(at), lo, hi).(*mat.Dense), split.h, given, terms, place)
 		lo = hi
 	}
-	return l, k
+	return k
+}
+
+func placesOf(at []int) map[int]int {
+	place := make(map[int]int, len(at))
+	for i, a := range at {
+		place[a] = i
+	}
+	return place
 }
 
 // spread sets u's covariances to those of the sum of hierarchical terms, in the columns at of their
@@ -403,12 +412,12 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 	if c.splits == nil {
 		of = split.own
 	}
-	l, k := d.maps(split, of, terms, at)
+	l := d.splitMap(split, of, terms, at)
 	whole := congruentTo(l, c.cov)
 	u.intercept = make([]float64, n)
 	mat.NewVecDense(n, u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
 	if c.splits != nil {
-		m := len(c.splits.intercept)
+		k, m := d.givenMap(split, terms, at), len(c.splits.intercept)
 		if columns := len(split.columns()); columns != m {
 			return fmt.Errorf("decompose: predictor %q: robust bands are of splits of %d columns, the terms' have %d: the files do not belong together", d.Name, m, columns)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -459,6 +460,47 @@ func TestSmoothedSplitIsEstimated(t *testing.T) {
 			must(t, err)
 			for l := range want {
 				near(t, fmt.Sprintf("weights %s, squared error of term %d at %d", weights, j, l), e.SE[l]*e.SE[l], want[l], 1e-8*floats.Max(want))
+			}
+		}
+	}
+}
+
+// TestManySplits: standard errors count the splits of interactions as long as that costs no multiple of the fit; some hundreds are taken
+// as known, which the result says, and no memory is asked for them.
+func TestManySplits(t *testing.T) {
+	for _, c := range []struct {
+		columns int
+		given   bool
+	}{{8, false}, {25, true}} {
+		const n = 700
+		tab, r := data.NewTable(n), rand.New(rand.NewPCG(5, 1))
+		y := make([]float64, n)
+		var names, pairs []string
+		for j := range c.columns {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = r.NormFloat64()
+				y[i] += x[i] + x[i]*x[(i+1)%n]/10
+			}
+			name := fmt.Sprintf("x%d", j)
+			must(t, tab.AddNumeric(name, x))
+			for _, other := range names {
+				pairs = append(pairs, other+":"+name)
+			}
+			names = append(names, name)
+		}
+		must(t, tab.AddNumeric("y", y))
+		m := responseAsNetwork(t, tab, "~ "+strings.Join(append(names, pairs...), " + "), "y")
+		var o decompose.Options
+		res := decomposed(t, m, tab, &o)
+		if got := res.Predictors[0].Hierarchy.GivenRows; got != c.given {
+			t.Errorf("%d columns: given these rows: %v", c.columns, got)
+		}
+		need, err := decompose.EstimateMemory(m, n, &o)
+		must(t, err)
+		for _, p := range need {
+			if p.Name == "robust bands" && p.Bytes > 64<<20 {
+				t.Errorf("%d columns: bands would take %s", c.columns, decompose.Size(p.Bytes))
 			}
 		}
 	}

@@ -305,7 +305,8 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 		if err != nil {
 			return nil, nil, err
 		}
-		if v, given = d.maps(split, split.m, []int{term}, at); given != nil {
+		v = d.splitMap(split, split.m, []int{term}, at)
+		if given = d.givenMap(split, []int{term}, at); given != nil {
 			delta := split.h.Smoothing(d.after())
 			smoothing.MulVec(linalg.Times(x, given), mat.NewVecDense(len(delta), delta))
 			lo := 0

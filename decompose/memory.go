@@ -68,8 +68,8 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	for _, d := range p.predictors {
 		if n := nesting(d.terms()); o.Terms != Fitted && n.Any() {
 			split = hierarchyMatrices
-			if o.bands() == RobustBands {
-				again += splitBytes(d.terms(), n.Margins, int64(p.p), workers, merged)
+			if s := splitsOf(d.terms(), n.Margins, int64(p.p)); o.bands() == RobustBands && s.counted() {
+				again += 8 * (s.products()*(2*workers+merged+2) + s.forms()*(1+workers))
 			}
 		}
 		penalties += penaltyBytes(d.blocks, int64(p.p))
@@ -88,20 +88,40 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	}, nil
 }
 
-// splitBytes is what robust bands hold of the splits of terms from their margins: the products of these with all p columns,
-// in every sum, and a form of all columns for each split and worker.
-func splitBytes(terms []Term, margins [][]int, p, workers, merged int64) int64 {
-	columns, splits := int64(0), int64(0)
+// splitSizes say what standard errors that count the splits of terms from their margins take: the products of the margins' columns with
+// all p columns, in every sum, and a form of all columns for each split.
+type splitSizes struct{ p, splits, columns int64 }
+
+func splitsOf(terms []Term, margins [][]int, p int64) splitSizes {
+	s := splitSizes{p: p}
 	for _, of := range margins {
 		for _, m := range of {
-			columns += int64(terms[m].Dim())
+			s.columns += int64(terms[m].Dim())
 		}
 		if len(of) > 0 {
-			splits++
+			s.splits++
 		}
 	}
-	return 8 * (columns*(p+columns)*(2*workers+merged+2) + splits*p*p*(1+workers))
+	return s
 }
+
+// splitSizes are those of d's splits.
+func (d *Predictor) splitSizes() splitSizes {
+	var terms []Term
+	for j := range d.Terms {
+		terms = append(terms, d.Terms[j].term)
+	}
+	return splitsOf(terms, nesting(terms).Margins, int64(len(d.mean)))
+}
+
+func (s splitSizes) products() int64 { return s.columns * (s.p + s.columns) }
+func (s splitSizes) forms() int64    { return s.splits * s.p * s.p }
+
+// maxSplitNumbers bounds the numbers that standard errors count splits by, for each of which a row costs an operation.
+const maxSplitNumbers = 10_000_000
+
+// counted tells whether robust standard errors count the splits: some hundreds of them are taken as known (Hierarchy.GivenRows).
+func (s splitSizes) counted() bool { return s.products()+s.forms() <= maxSplitNumbers }
 
 // widest names the terms with the most columns, which can be left out; "" if none has many.
 func (p *plan) widest() string {

@@ -93,9 +93,13 @@ type Prediction struct {
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`
 	// LogLikGain is the mean gain in log-likelihood per row over predictors of 0 with a baseline of
 	// their own (family.Cox), or over the best constant at the same scale (other families of
-	// times), if events are named; there are no other figures then. nil: no events, or another
-	// family.
+	// times of one predictor), if events are named. nil: no events, or another family.
 	LogLikGain *float64 `json:"loglik_gain,omitempty"`
+	// Concordance is Harrell's C, if events are named: of pairs of rows of which one is known to have its event first,
+	// the share in which the network expects that one first; equal predictors count half, and guessing has 0.5. Of more
+	// than 100,000 rows it is that of a sample. Beside it and LogLikGain there are no other figures. nil: no events, or no
+	// such pair.
+	Concordance *float64 `json:"concordance,omitempty"`
 	// Worse: the mean of the response, or no predictor, predicts better than the network, by
 	// deviance or LogLikGain if they are there, else by R2.
 	Worse bool `json:"worse,omitempty"`
@@ -335,6 +339,12 @@ type Feature struct {
 	// Sample are the column's values, or places in Levels, in at most 400 rows, which are
 	// the same for all features that have one: those of terms of two features.
 	Sample []float64 `json:"sample,omitempty"`
+}
+
+// Whole reports whether a numeric column holds whole numbers, by its quantiles; false if they are not known.
+func (f *Feature) Whole() bool {
+	fraction := func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > 1e9 }
+	return f != nil && f.Levels == nil && len(f.Quantiles) > 0 && !slices.ContainsFunc(f.Quantiles, fraction)
 }
 
 // Position is the value that Sample has for a level: its place in Levels or, of a numeric

@@ -114,7 +114,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if s.form, err = design.NewQuadraticIn(s.frame.Joined(), s.cov, s.frame.Left()); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
-		if o.bands() == RobustBands {
+		if o.bands() == RobustBands && d.splitSizes().counted() {
 			if err := s.planSplits(d); err != nil {
 				return nil, err
 			}
@@ -218,6 +218,9 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		d.robust = robust
 		d.tellGiven()
 		if err := d.tellChance(); err != nil {
+			return err
+		}
+		if err := d.tellStable(float64(cmp.Or(r.Clusters, r.Rows))); err != nil {
 			return err
 		}
 		if err := d.addSmoothing(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
@@ -17,7 +18,13 @@ import (
 // productTable has a, b of correlation rho, the column y = sin a + b/2 + ab and weights w.
 func productTable(t *testing.T, n int, rho float64) *data.Table {
 	t.Helper()
-	r := rand.New(rand.NewPCG(12, 2))
+	return productRows(t, n, rho, 12)
+}
+
+// productRows is productTable by a seed.
+func productRows(t *testing.T, n int, rho float64, seed uint64) *data.Table {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 2))
 	v := map[string][]float64{}
 	for range n {
 		a := r.NormFloat64()
@@ -124,6 +131,53 @@ func TestSmoothedIsRead(t *testing.T) {
 		must(t, err)
 		for _, v := range se {
 			near(t, "error of no difference", v, 0, 1e-6)
+		}
+	}
+}
+
+// TestStableSplit: verdicts go by how far other rows move a main effect whose split is smoothed, and that is what it moves by from
+// sample to sample of independent columns; bands are wider (influence.go). Where columns depend on each other both are the same.
+func TestStableSplit(t *testing.T) {
+	const n, samples = 500, 60
+	for _, c := range []struct {
+		rho    float64
+		stable bool
+	}{{0, true}, {0.7, false}} {
+		var curves [][]float64
+		grid := all(t, productRows(t, 200, 0, 1), 200)
+		told, bands := 0.0, 0.0
+		for i := range samples {
+			tab := productRows(t, n, c.rho, uint64(i)+20)
+			m := responseAsNetwork(t, tab, "~ s(a) + s(b) + ti(a,b)", "y")
+			r := decomposed(t, m, tab, &decompose.Options{})
+			told += r.MeanSquaredError(0, 0) / samples
+			e, err := mustApplier(t, r, m).Effect(t.Context(), 0, 0, grid)
+			must(t, err)
+			curves = append(curves, e.After)
+			for _, se := range e.SE {
+				bands += se * se / (samples * 200)
+			}
+			for _, reason := range r.Predictors[0].Terms[0].Because {
+				if reason.Kind == decompose.ReasonStandardError {
+					t.Errorf("correlation %g, sample %d: %s", c.rho, i, reason.Text)
+				}
+			}
+		}
+		moved := 0.0
+		for at := range 200 {
+			var v []float64
+			for _, curve := range curves {
+				v = append(v, curve[at])
+			}
+			moved += stat.Variance(v, nil) / 200
+		}
+		told, bands, moved = math.Sqrt(told), math.Sqrt(bands), math.Sqrt(moved)
+		t.Logf("correlation %g: moved by %.4f, told %.4f, bands %.4f", c.rho, moved, told, bands)
+		if ratio := told / moved; ratio < 0.7 || ratio > 1.4 { // 60 samples tell a standard deviation to 10 %, the curve has few degrees of freedom
+			t.Errorf("correlation %g: a curve that moves by %.4f is told to move by %.4f", c.rho, moved, told)
+		}
+		if wider := bands > 1.5*told; wider != c.stable {
+			t.Errorf("correlation %g: standard errors of bands %.4f, %.4f of the verdict", c.rho, bands, told)
 		}
 	}
 }

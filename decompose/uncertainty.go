@@ -24,7 +24,11 @@ type uncertainty struct {
 // uncertainty is that of the sum of terms of d, in the columns of its pieces. Terms that
 // are entangled with each other only are identified together.
 func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
-	c := d.covariance()
+	return d.uncertaintyBy(d.covariance(), terms...)
+}
+
+// uncertaintyBy is the uncertainty by a covariance; nil: none.
+func (d *Predictor) uncertaintyBy(c *robustCovariance, terms ...int) (*uncertainty, error) {
 	if c == nil || !d.identified(terms) {
 		return &uncertainty{}, nil
 	}

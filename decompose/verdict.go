@@ -130,9 +130,15 @@ func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
 
 // meanSquaredError is the weighted mean over the training rows of the squared standard
 // error of term j, tr(V C), V being the covariance of its coefficients and C that of its
-// columns; 0 where there are no standard errors.
+// columns; 0 where there are no standard errors. Of smoothed splits it is how far other rows move them,
+// and not what bands add for what smoothing may have taken.
 func (d *Predictor) meanSquaredError(j int, x trace) float64 {
-	u, err := d.uncertainty(j)
+	c := d.covariance()
+	if c != nil && c.splits != nil && c.splits.stable != nil {
+		own := *c
+		own.splits, c = c.splits.stable, &own
+	}
+	u, err := d.uncertaintyBy(c, j)
 	if err != nil || u.cov == nil { // an error is of results that were read, which are not judged again
 		return 0
 	}

@@ -124,15 +124,20 @@ func (c *constant) at(x float64) float64 {
 	return above / below
 }
 
-// timePrediction says how a constant fits censored times.
+// timePrediction says how a constant, or no predictor, fits times of which some are censored, and which of two rows has its
+// event first.
 func (v *Visitor) timePrediction() *decompose.Prediction {
-	c := v.total.constant
-	if c == nil {
+	out := &decompose.Prediction{Concordance: finite(v.total.timed.concordance())}
+	switch t := v.total; {
+	case t.refit != nil:
+		gain := t.full.loglik - t.refit[null].LogLik()
+		out.LogLikGain, out.Worse = finite(gain/t.w), !(gain >= 0)
+	case t.constant != nil:
+		out.LogLikGain = finite((t.full.loglik - t.constant.best(true)) / t.w)
+		out.Worse = out.LogLikGain != nil && *out.LogLikGain < 0
+	}
+	if out.LogLikGain == nil && out.Concordance == nil {
 		return nil
 	}
-	gain := finite((v.total.full.loglik - c.best(true)) / v.total.w)
-	if gain == nil {
-		return nil
-	}
-	return &decompose.Prediction{LogLikGain: gain, Worse: *gain < 0}
+	return out
 }

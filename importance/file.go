@@ -35,6 +35,7 @@ func (s *sums) Add(next decompose.Sums) error {
 	s.prediction.merge(o.prediction)
 	s.classes.merge(o.classes)
 	s.constant.merge(o.constant)
+	s.timed = s.timed.merge(o.timed)
 	for k := range s.shares {
 		s.shares[k].merge(&o.shares[k])
 	}
@@ -106,6 +107,9 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 		}
 		b = wire.AppendText(b, raw)
 	}
+	if len(s.timed) > 0 {
+		b = appendTimed(b, s.timed)
+	}
 	return b, nil
 }
 
@@ -141,6 +145,7 @@ func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 	if len(s.refit) > 0 && len(s.refit) != dropped+len(s.without) {
 		r.Fail("%d baselines for %d features and terms to leave out", len(s.refit), len(s.without))
 	}
+	s.timed = readTimed(r)
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("importance: damaged sums: %w", err)
 	}

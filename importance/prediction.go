@@ -66,11 +66,7 @@ func (v *Visitor) prediction() *decompose.Prediction {
 	}
 	p := v.total.prediction
 	if v.result.Event != "" {
-		if v.total.refit == nil {
-			return v.timePrediction()
-		}
-		gain := v.total.full.loglik - v.total.refit[null].LogLik()
-		return &decompose.Prediction{LogLikGain: finite(gain / v.total.w), Worse: !(gain >= 0)}
+		return v.timePrediction()
 	}
 	out := &decompose.Prediction{R2: finite(1 - p.miss/p.ss), RMSE: finite(math.Sqrt(p.miss / p.w))}
 	switch {

@@ -66,6 +66,7 @@ type sums struct {
 	prediction prediction
 	classes    classes
 	constant   *constant // nil: nobody needs it
+	timed      timed     // of responses with events
 	// refit is, of families with a baseline, what finds it for each predictor: all terms,
 	// none, and those without each drop. They take the place of full and without.
 	refit []*family.Exposure

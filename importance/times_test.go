@@ -100,6 +100,9 @@ func TestCensoredTimes(t *testing.T) {
 			return sum
 		})
 		near(t, name+" gain", r.Prediction.LogLikGain, (full-null)/n, 1e-9)
+		if c := r.Prediction.Concordance; c == nil || !(*c > 0.55 && *c < 1) {
+			t.Errorf("%s: longer times are expected of larger predictors, and the concordance is %v", name, c)
+		}
 		if r.Prediction.R2 != nil || r.Event != "event" {
 			t.Errorf("%s: prediction %+v, event %q", name, r.Prediction, r.Event)
 		}
@@ -145,11 +148,11 @@ func TestCoxRefits(t *testing.T) {
 			if e.DevianceR2 != nil || e.McFaddenValid {
 				t.Errorf("%+v", e)
 			}
-			fmt.Fprintf(&got, "%v %x %x\n", e.Terms, *e.DeltaLogLikPerRow, *e.McFadden)
+			fmt.Fprintf(&got, "%v %x %x %x\n", e.Terms, *e.DeltaLogLikPerRow, *e.McFadden, *r.Prediction.Concordance)
 		}
 		p := r.Prediction
 		near(t, "gain", p.LogLikGain, (full-exposure(nil, true))/n, 1e-9)
-		if p.Worse || p.R2 != nil || p.RMSE != nil || !(*p.LogLikGain > 0.1) {
+		if p.Worse || p.R2 != nil || p.RMSE != nil || !(*p.LogLikGain > 0.1) || !(*p.Concordance > 0.55) {
 			t.Errorf("prediction %+v", p)
 		}
 		if first == "" {

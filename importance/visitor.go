@@ -142,6 +142,9 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 		eta[0] += rows.offsetAt(i)
 		s.addPrediction(v, y, weight, rows.offsetAt(i), eta)
 		s.constant.add(v, of, y, weight, rows.offsetAt(i))
+		if rows.event != nil {
+			s.timed = append(s.timed, timedRow{p.Batch.Row(i), y, riskOf(v.family, eta[0]), weight, rows.seen(i)})
+		}
 		if s.refit == nil {
 			s.full.add(v, of, y, weight, eta)
 		} else {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/rowhash"
 )
 
 const (
@@ -207,7 +208,7 @@ func valuesOf(scales []*scale, b *data.Batch) (*values, error) {
 func (v *Ranking) drawn(b *data.Batch, w []float64) []int32 {
 	var list []int32
 	for i := range b.Rows() {
-		if hashOf(b.Row(i)) <= v.limit && (w == nil || w[i] > 0) {
+		if rowhash.Of(b.Row(i)) <= v.limit && (w == nil || w[i] > 0) {
 			list = append(list, int32(i))
 		}
 	}

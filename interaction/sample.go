@@ -7,6 +7,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/rowhash"
 )
 
 // sampleRows is how many rows a Sample keeps, and wideRows how many a wide one: means of these are a third as far from those of
@@ -99,7 +100,7 @@ func (s *sampleScan) Scan(b *data.Batch) error {
 		if w != nil && !(w[i] > 0) {
 			continue
 		}
-		hash := hashOf(b.Row(i))
+		hash := rowhash.Of(b.Row(i))
 		if hash > s.limit {
 			continue
 		}
@@ -178,12 +179,4 @@ func (s *Sample) Merge(o *Sample) error {
 	s.kept = append(s.kept, o.kept...)
 	s.prune()
 	return nil
-}
-
-// hashOf is the finaliser of SplitMix64: which rows are taken depends on their numbers.
-func hashOf(row int64) uint64 {
-	x := uint64(row) + 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/rowhash"
 	"github.com/pho-go/pho/internal/base/wire"
 )
 
@@ -68,7 +69,7 @@ func decodeSample(raw []byte) (decompose.Sums, error) {
 	}
 	for range n {
 		own := sampledRow{row: int64(r.NonNegative()), values: make([]value, len(s.columns))}
-		own.hash = hashOf(own.row)
+		own.hash = rowhash.Of(own.row)
 		for j := range own.values {
 			if r.Bool() {
 				level := r.Text()

@@ -82,8 +82,8 @@ func newComparison(c *compare.Comparison, features []decompose.Feature) *compari
 
 func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Feature) comparedPredictor {
 	p := &c.Predictors[i]
-	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
-	out.Lead = comparedWords(p)
+	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: predictionsOr(p.Name, len(c.Predictors))}
+	out.Lead = comparedWords(p, len(c.Predictors))
 	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
 	if p.Mean.Known > 0 {
 		out.Mean += fmt.Sprintf(" Of it, %s because the rows are other ones (A's functions; %d of its terms), %s because functions or the intercept are.",
@@ -107,6 +107,9 @@ func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Fea
 		out.Notes = append(out.Notes, termNotes(&t)...)
 		if s := t.Curve; s != nil {
 			e := overlay(p, &t, s, c.Labels, features)
+			if f := draw.feature[e.X.Feature]; e.X2 == nil && e.X.Levels == nil && f.Whole() {
+				e.atWhole()
+			}
 			if e.X2 == nil {
 				draw.common.join(draw.effectSpan(&e))
 			}
@@ -125,9 +128,28 @@ func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Fea
 	return out
 }
 
+// predictions is what the only predictor is called where nobody has given it a name.
+const predictions = "Predictions"
+
+func predictionsOr(name string, of int) string {
+	if of == 1 && name == "eta" {
+		return predictions
+	}
+	return clip(name, 60)
+}
+
 // comparedWords say first how predictions differ, and which curves do beyond uncertainty.
-func comparedWords(p *compare.Predictor) []string {
-	out := []string{fmt.Sprintf("On average B's %s is %s than A's.", clip(p.Name, 40), higher(p.Mean.Change.Change))}
+func comparedWords(p *compare.Predictor, of int) []string {
+	verb := "is"
+	name := predictionsOr(p.Name, of)
+	if name == predictions {
+		verb, name = "are", "predictions"
+	}
+	out := []string{fmt.Sprintf("On average B's %s %s %s than A's.", clip(name, 40), verb, higher(p.Mean.Change.Change))}
+	names := partNames{}
+	for _, t := range slices.Concat(p.Terms, p.Sums) {
+		names[t.Name] = t.Features
+	}
 	var moved []string
 	tested := 0
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
@@ -136,7 +158,7 @@ func comparedWords(p *compare.Predictor) []string {
 			continue
 		}
 		if tested++; *s.Beyond {
-			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", clip(t.Name, 40), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
+			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Name), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
 		}
 	}
 	switch {

@@ -182,9 +182,9 @@ func bars(counts []float64, sides func(i int) (from, to float64)) string {
 	}
 	var p path
 	for i, n := range counts {
-		if n > 0 {
-			from, to := sides(i)
-			from, to = math.Max(from, left), math.Min(to, right)
+		from, to := sides(i)
+		from, to = math.Max(from, left), math.Min(to, right)
+		if n > 0 && from < to { // else it is outside of the picture
 			h := barHeight(n, highest)
 			p.bar(from, floor-h, to-from, h)
 		}

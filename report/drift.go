@@ -139,7 +139,11 @@ func driftNews(r *drift.Report) (out []string) {
 		if len(c.Predictors) > 1 {
 			what = clip(p.Name, 40) + " is"
 		}
-		through := driftThrough(p)
+		names := partNames{}
+		for _, t := range r.Of.Predictors[k].Terms {
+			names[t.Name] = t.Features
+		}
+		through := driftThrough(p, names.of)
 		switch {
 		case p.Mean.Drift && through != none:
 			out = append(out, fmt.Sprintf("In %s %s on average %s than in %s, through %s.", period, what, higher(*p.Mean.Change), reference, through))
@@ -187,7 +191,7 @@ func (d *driftPage) features(c *drift.Change) {
 }
 
 func newDriftPredictor(r *drift.Report, k int, drawn []*drift.Period) driftPredictor {
-	out := driftPredictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(r.Of.Predictors[k].Name, 60)}
+	out := driftPredictor{ID: fmt.Sprintf("p%d", k+1), Name: predictionsOr(r.Of.Predictors[k].Name, len(r.Of.Predictors))}
 	out.Figures, out.Quiet, out.NotDrawn = driftFigures(r, k, drawn)
 	of := changesOf(r)
 	if len(r.Changes) == 1 {
@@ -201,7 +205,7 @@ func newDriftPredictor(r *drift.Report, k int, drawn []*drift.Period) driftPredi
 			own := &c.Predictors[k]
 			line.MeanChange, line.VarianceChange = signed(own.Mean.Change), signed(own.Variance.Change)
 			line.MeanDrift, line.VarianceDrift = own.Mean.Drift, own.Variance.Drift
-			line.Through = driftThrough(own)
+			line.Through = driftThrough(own, func(name string) string { return clip(name, 40) })
 		}
 		if out.Fit = r.With.Fit != nil && k == 0; out.Fit && p.Fit != nil {
 			line.Fit = driftFit(p.Fit, of[p.Name])
@@ -239,11 +243,11 @@ func driftParts(p *drift.PredictorChange) (out []driftPart) {
 	return out
 }
 
-// driftThrough names the parts whose means drifted.
-func driftThrough(p *drift.PredictorChange) string {
+// driftThrough names the parts whose means drifted, as called says.
+func driftThrough(p *drift.PredictorChange, called func(name string) string) string {
 	var names []string
 	for _, t := range p.Drifted() {
-		names = append(names, clip(t.Name, 40)+" "+signed(t.Mean.Change))
+		names = append(names, called(t.Name)+" "+signed(t.Mean.Change))
 	}
 	if len(names) == 0 {
 		return none

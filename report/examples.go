@@ -9,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/rowhash"
 )
 
 // How many rows Examples keeps: the largest remainders, and a sample besides. Of very wide
@@ -107,7 +108,7 @@ func (v *Examples) Map(p *decompose.Parts) (any, error) {
 		found.largest = append(found.largest, row)
 	}
 	for i := range p.Batch.Rows() {
-		if hashOf(p.Batch.Row(i)) > v.limit || weights != nil && !(weights[i] > 0) {
+		if rowhash.Of(p.Batch.Row(i)) > v.limit || weights != nil && !(weights[i] > 0) {
 			continue
 		}
 		row, err := v.row(p, i, weights, found.columns)
@@ -167,7 +168,7 @@ func (v *Examples) size(p *decompose.Parts, i int) float64 {
 // row copies row i of the parts.
 func (v *Examples) row(p *decompose.Parts, i int, weights []float64, columns []string) (candidateRow, error) {
 	at := p.Batch.Row(i)
-	row := candidateRow{size: v.size(p, i), hash: hashOf(at)}
+	row := candidateRow{size: v.size(p, i), hash: rowhash.Of(at)}
 	row.Row = at + 1
 	if v.id != "" {
 		name, err := p.Batch.Texts(v.id)
@@ -281,12 +282,4 @@ func (v *Examples) End(r *decompose.Result) error {
 		r.Examples = e
 	}
 	return nil
-}
-
-// hashOf is the finaliser of SplitMix64: which rows are sampled depends on their numbers.
-func hashOf(row int64) uint64 {
-	x := uint64(row) + 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

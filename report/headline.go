@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -31,14 +32,20 @@ func newHeadline(r *decompose.Result) headline {
 
 // modelName is what the model is called at the beginning of a sentence.
 func modelName(r *decompose.Result) string {
-	path, _ := modelFile(r)
-	switch {
-	case r.Networks != nil:
+	if r.Networks != nil {
 		return fmt.Sprintf("The mean of %d networks", len(r.Networks.Names))
-	case path != "" && predictionsOf(r) == "":
-		return "The model " + clip(filepath.Base(path), 60)
 	}
-	return "The model"
+	return strings.TrimSpace("The model " + clip(fileName(r), 60))
+}
+
+// fileName is the name of the model's file; "" if it has none, or one that says no more than "model".
+func fileName(r *decompose.Result) string {
+	path, _ := modelFile(r)
+	name := filepath.Base(path)
+	if path == "" || predictionsOf(r) != "" || strings.TrimSuffix(name, filepath.Ext(name)) == "model" {
+		return ""
+	}
+	return name
 }
 
 // predictsWords say what is predicted.
@@ -74,12 +81,9 @@ func predictsWords(r *decompose.Result) string {
 
 // pageTitle is what the page is called.
 func pageTitle(r *decompose.Result) string {
-	path, _ := modelFile(r)
-	who := "the model"
+	who := cmp.Or(clip(fileName(r), 80), "the model")
 	if r.Networks != nil {
 		who = fmt.Sprintf("%d networks", len(r.Networks.Names))
-	} else if path != "" && predictionsOf(r) == "" {
-		who = clip(filepath.Base(path), 80)
 	}
 	switch {
 	case r.Title != "":
@@ -127,6 +131,8 @@ func wellWords(r *decompose.Result) string {
 		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s; its typical error is %s.", rows, rough(*p.R2), y, strings.TrimSpace(plain(*p.RMSE)+" "+outcomeUnit(r)))
 	case p.DevianceExplained != nil:
 		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s (deviance).", rows, rough(*p.DevianceExplained), y)
+	case p.Concordance != nil:
+		return fmt.Sprintf("Of two of these %s rows it tells rightly which has its event first in %s (C-index; guessing: 50 %%).", rows, rough(*p.Concordance))
 	case p.LogLikGain != nil:
 		return fmt.Sprintf("On these %s rows it tells %s better than a constant does.", rows, y)
 	}

@@ -28,10 +28,15 @@ func TestHeadlineSays(t *testing.T) {
 		"with a unit": {func(r *decompose.Result) {
 			r.Labels = &label.Labels{Columns: map[string]label.Column{"y": {Name: "rent", Unit: "EUR"}}}
 		}, []string{"predicts rent (EUR)", "its typical error is 12 EUR.", "difference in rent (EUR)"}},
-		"counts":       {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "log", Of: family.Mean} }, []string{"predicts y from", "in a row whose other columns count as they do on average"}},
-		"a chance":     {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "logit", Of: family.Probability} }, []string{"predicts the probability of y", "explains 51 % of the differences in y.", "(in log-odds)"}},
-		"a hazard":     {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &hazard }, []string{"predicts the hazard of death", "hazard ratio"}},
-		"a time":       {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &time }, []string{"predicts y from", "ratio of y"}},
+		"counts":   {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "log", Of: family.Mean} }, []string{"predicts y from", "in a row whose other columns count as they do on average"}},
+		"a chance": {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "logit", Of: family.Probability} }, []string{"predicts the probability of y", "explains 51 % of the differences in y.", "(in log-odds)"}},
+		"a hazard": {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &hazard }, []string{"predicts the hazard of death", "hazard ratio"}},
+		"a time":   {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &time }, []string{"predicts y from", "ratio of y"}},
+		"ordered":  {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "cumulative logit"} }, []string{"among the ordered classes of y", "What moves the log-odds of a higher y", "difference in log-odds"}},
+		"censored": {func(r *decompose.Result) {
+			r.Event, r.Predictors[0].Link, r.Prediction = "death", &hazard, &decompose.Prediction{Concordance: &most, LogLikGain: &half}
+		}, []string{"it tells rightly which has its event first in 80 % (C-index; guessing: 50 %)", "The concordance (Harrell&#39;s C) is 0.8"}},
+		"no name":      {func(r *decompose.Result) { r.Model = json.RawMessage(`{"path": "net/model.onnx"}`) }, []string{"y, as the model predicts it", "The model predicts y."}},
 		"worse":        {func(r *decompose.Result) { r.Prediction.Worse = true }, []string{"worse than a constant does: the columns may be at the wrong places"}},
 		"some classes": {func(r *decompose.Result) { r.Prediction = &decompose.Prediction{Accuracy: &most, Frequent: &half} }, []string{"its most probable class is right in 80 %; the most frequent class would be in 51 %"}},
 	}
@@ -68,7 +73,7 @@ func TestMonitorSaysNewsFirst(t *testing.T) {
 	moments := func(mean float64) []drift.Moments {
 		return []drift.Moments{{Mean: []float64{mean, 0.1, 0, mean}, MeanVariance: []float64{1e-4, 1e-4, 1e-4, 1e-4}, Share: []float64{0.5, 0.1, 0.1, 0.7}}}
 	}
-	r := &drift.Report{Reference: "January", Of: drift.Decomposition{Predictors: []drift.Predictor{{Name: "eta", Terms: []drift.Term{{Name: "s(x)"}, {Name: "z"}}}}}}
+	r := &drift.Report{Reference: "January", Of: drift.Decomposition{Predictors: []drift.Predictor{{Name: "eta", Terms: []drift.Term{{Name: "s(x)", Features: []string{"x"}}, {Name: "z", Features: []string{"z"}}}}}}}
 	for _, name := range []string{"January", "February"} {
 		r.Periods = append(r.Periods, &drift.Period{Name: name, Rows: 100, Predictors: moments(float64(len(name)))})
 	}
@@ -87,11 +92,15 @@ func TestMonitorSaysNewsFirst(t *testing.T) {
 		return b.String()
 	}
 	read := text(page())
-	if lead := "In February predictions are on average 1.50 higher than in January, through s(x) &#43;1.50."; !strings.Contains(read, lead) {
+	if lead := "In February predictions are on average 1.50 higher than in January, through x &#43;1.50."; !strings.Contains(read, lead) {
 		t.Errorf("no %q in %s", lead, read[:300])
 	}
 	if !strings.Contains(read, "2 parts that drift in no period") || strings.Index(read, "s(x) drift above in 1") > strings.Index(read, "2 parts that drift") {
 		t.Errorf("what did not drift is not apart: %s", read)
+	}
+	r.Of.Predictors[0].Terms[1].Features = []string{"x"} // as a line beside a smooth: columns name no term then
+	if read := text(page()); !strings.Contains(read, "through s(x) &#43;1.50.") {
+		t.Errorf("two terms of one column: %s", read[:300])
 	}
 	change.Predictors[0].Mean.Drift, change.Predictors[0].Parts[0].Mean.Drift = false, false
 	if read := text(page()); !strings.Contains(read, "No news of February: nothing differs from January by more than chance.") {

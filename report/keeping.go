@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/rowhash"
 	"github.com/pho-go/pho/internal/base/wire"
 )
 
@@ -161,7 +162,7 @@ func (s *keeping) readExamples(r *wire.Reader, most int, order func(a, b candida
 
 func (s *keeping) readExample(r *wire.Reader) candidateRow {
 	row := candidateRow{Example: decompose.Example{Row: r.Int()}, size: r.Float()}
-	row.ID, row.hash = r.Text(), hashOf(row.Row-1)
+	row.ID, row.hash = r.Text(), rowhash.Of(row.Row-1)
 	for _, to := range []**float64{&row.Weight, &row.Response, &row.Offset} {
 		if r.Bool() {
 			v := r.Float()

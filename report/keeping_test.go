@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/sumstest"
+	"github.com/pho-go/pho/internal/base/rowhash"
 )
 
 // chunked are n rows in chunks of 150, each with codes of its own for the levels of a
@@ -148,7 +149,7 @@ func wanted(v *Examples, chunks []*decompose.Parts) (rows []int64) {
 	for _, r := range all[:largestRows] {
 		rows = append(rows, r.number+1)
 	}
-	slices.SortFunc(all, func(a, b row) int { return cmp.Compare(hashOf(a.number), hashOf(b.number)) })
+	slices.SortFunc(all, func(a, b row) int { return cmp.Compare(rowhash.Of(a.number), rowhash.Of(b.number)) })
 	all = all[:v.sampled]
 	slices.SortFunc(all, func(a, b row) int { return cmp.Compare(a.number, b.number) })
 	for _, r := range all {

@@ -57,6 +57,8 @@ func predictionWords(r *decompose.Result) []string {
 	}
 	var lead string
 	switch {
+	case p.LogLikGain == nil && p.Concordance != nil:
+		lead = fmt.Sprintf("The concordance (Harrell's C) of %s (%s) is %s.", y, clip(r.Family, 40), maybe(p.Concordance))
 	case p.LogLikGain != nil && !r.Hazards():
 		lead = fmt.Sprintf("With the model's predictor as the location of log times, the log-likelihood of %s (%s) is %s a row higher than with the best constant.", y, clip(r.Family, 40), maybe(p.LogLikGain))
 	case p.LogLikGain != nil:
@@ -74,6 +76,9 @@ func predictionWords(r *decompose.Result) []string {
 			who, percent(*p.DevianceExplained), y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
 	default:
 		lead = fmt.Sprintf("%s predicts %s (%s) with an R² of %s and a root mean square error of %s.", who, y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
+	}
+	if p.LogLikGain != nil && p.Concordance != nil {
+		lead += fmt.Sprintf(" The concordance (Harrell's C) is %s.", maybe(p.Concordance))
 	}
 	if p.Worse {
 		than := "the mean of the response"

@@ -77,6 +77,9 @@ func outcomeOf(r *decompose.Result, k int) outcome {
 		o.of = response{Function: log.Function(), Relative: true, EffectsOnly: true, Name: "ratio of times", link: log}
 		o.what, o.told, o.unit, o.base = clip(r.Response, 40), ratios, "", 1
 		o.title, o.link = "ratio of "+o.what, "contribution to the log of "+o.what
+	case ofResponse && ordered(d): // logit P(Y > k) = eta - theta_k, of every k
+		o.what, o.unit, o.link = "the log-odds of a higher "+clip(r.Response, 40), "", "difference in log-odds"
+		o.title = o.link
 	default:
 		o.unit, o.title = "", o.link
 	}

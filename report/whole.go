@@ -17,7 +17,7 @@ const mostWhole = 40
 func atWhole(r *decompose.Result, effects []Effect) []Effect {
 	integers := map[string]bool{}
 	for _, f := range r.Features {
-		integers[f.Name] = f.Levels == nil && whole(f.Quantiles)
+		integers[f.Name] = f.Whole()
 	}
 	out := slices.Clone(effects)
 	for i := range out {

@@ -143,6 +143,9 @@ func (b *binder) binding() (Binding, error) {
 	for i, v := range b.g.g.Inputs {
 		out[i] = BoundInput{Input: v.Name, Columns: b.columns[v.Name]}
 		if tensor, ok := b.tensor(out[i], v); ok {
+			if err := unturned(tensor, v); err != nil {
+				faults = append(faults, err)
+			}
 			if tensor.Width != v.Width() {
 				faults = append(faults, fmt.Errorf("onnx: column %q holds %d numbers a row, input %q %s takes %d", tensor.Name, tensor.Width, v.Name, graph.ShapeText(v.Shape), v.Width()))
 			}
@@ -168,6 +171,14 @@ func (b *binder) binding() (Binding, error) {
 		return nil, errors.Join(faults...)
 	}
 	return out, nil
+}
+
+// unturned is an error for a tensor whose rows have their axes in another order than v.
+func unturned(c data.Column, v *graph.Value) error {
+	if turned := tensorOf(v).Turned(c.Shape); turned != "" {
+		return fmt.Errorf("onnx: column %q: %s", c.Name, turned)
+	}
+	return nil
 }
 
 // tensor is the tensor column that v is bound to; false: it is bound to others.

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +79,18 @@ func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 	return g, nil
 }
 
+// readAll reads up to so many bytes. Of a file, whose size is known, they are read into their place at once.
+func readAll(r io.Reader, most int64) ([]byte, error) {
+	var b bytes.Buffer
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+		}
+	}
+	_, err := b.ReadFrom(io.LimitReader(r, most))
+	return b.Bytes(), err
+}
+
 // Load reads a network, expands control flow, functions and sequences, checks every
 // shape and type along the batch axis, folds what is constant and keeps the nodes its
 // outputs need. Opsets 7 to 28 of ai.onnx. Outputs that cannot be computed are left out as
@@ -89,7 +102,7 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(r, opts.MaxFileSize+1))
+	b, err := readAll(r, opts.MaxFileSize+1)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: reading the model: %w", err)
 	}

@@ -3,6 +3,7 @@ package onnx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -33,7 +34,7 @@ func (m *Model) Rows(src data.Source, columns []string) data.Source {
 	for _, c := range columns {
 		types[c] = m.structure.found.RoundedTo[c]
 	}
-	return &roundedRows{src, types}
+	return &roundedRows{src, m, types}
 }
 
 // Rounding is b with the columns as the network sees them: one batch of Rows; b itself if that
@@ -45,21 +46,44 @@ func (m *Model) Rounding(b *data.Batch, columns []string) (*data.Batch, error) {
 
 type roundedRows struct {
 	data.Source
+	model *Model
 	types map[string]graph.DType
 }
 
-// Batches rounds the columns asked for.
+// Batches rounds the columns asked for. Tensors whose axes have another order than their inputs' are an error.
 func (r *roundedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
 	return func(yield func(*data.Batch, error) bool) {
+		for i, in := range r.model.bind {
+			c, _ := r.Schema().Lookup(in.Columns[0])
+			if err := unturned(c, r.model.graph.g.Inputs[i]); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
 		for b, err := range r.Source.Batches(ctx, columns) {
 			if err == nil {
 				b, _, err = rounded(b, columns, r.types)
 			}
+			err = r.model.shaped(err)
 			if !yield(b, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// shaped adds to the error of a row of another shape the input that the column is bound to.
+func (m *Model) shaped(err error) error {
+	var cell *data.CellError
+	if !errors.Is(err, data.ErrShape) || !errors.As(err, &cell) {
+		return err
+	}
+	for i, in := range m.bind {
+		if slices.Contains(in.Columns, cell.Column) {
+			return fmt.Errorf("%w; input %q takes %s", err, in.Input, graph.ShapeText(m.graph.g.Inputs[i].Shape))
+		}
+	}
+	return err
 }
 
 // rounded is b with the columns rounded to their types, b itself if that changes

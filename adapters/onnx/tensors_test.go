@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -205,5 +206,40 @@ func TestBindTensor(t *testing.T) {
 	}
 	if _, err := NewModel(g, Binding{{"x", []string{"a", "b", "img"}}, {"img", []string{"img"}}}, nil); err == nil || !strings.Contains(err.Error(), `column "img" is bound to inputs that take 1 and 72 numbers of it a row`) {
 		t.Error(err)
+	}
+}
+
+// TestTokens: what is found in a network of token ids takes memory in proportion to the tokens, not to the table of their
+// embeddings times the tokens, and says what the deep part depends on.
+func TestTokens(t *testing.T) {
+	const tokens, table = 64, 20_000
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	b.AddInput("ids", onnxpb.TensorProto_INT64, onnxpb.Rows, tokens)
+	b.AddInput("mask", onnxpb.TensorProto_FLOAT, onnxpb.Rows, tokens)
+	b.AddInit("table", []int{table, 1}, make([]float64, table)...)
+	b.AddInit("w", []int{tokens, 1}, slices.Repeat([]float64{0.5}, tokens)...)
+	b.AddNode("Gather", []string{"table", "ids"}, "found")
+	b.AddNode("Flatten", []string{"found"}, "flat")
+	b.AddNode("Mul", []string{"flat", "mask"}, "masked")
+	b.AddNode("Tanh", []string{"masked"}, "h")
+	b.AddNode("MatMul", []string{"h", "w"}, "deep")
+	b.AddNode("Add", []string{"deep", "x"}, "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	g := loadBuilt(t, b)
+	bind := Binding{{"x", []string{"x"}}, {"ids", []string{"ids"}}, {"mask", []string{"mask"}}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := Discover(g, bind, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+		t.Errorf("%d bytes allocated", took)
+	}
+	why := strings.Join(s.Predictors[0].Deep.Reasons, "\n")
+	if want := `depend on 2 columns ("ids", "mask"), with arrays among them`; !strings.Contains(why, want) {
+		t.Errorf("deep part: %s, want %s", why, want)
 	}
 }

@@ -17,10 +17,11 @@ from methods import PEERS
 from truth import OURS, plan
 
 FLOOR = 0.002  # of the predictor's sd: an error below it is one that nobody sees, and counts as that
+EXACT = 1e-4  # of it: curves so near to the truth are exact
 WORST, MEAN = 1.05, 0.5
 LOW, HIGH, POINT = 0.93, 0.975, 0.88
 Z = norm.ppf(0.995)
-JUDGED = ("pho", "pho, predictions")
+JUDGED = tuple(OURS)
 
 
 def interval(held: int, of: int) -> tuple[float, float]:
@@ -68,7 +69,7 @@ class Results:
         out = []
         for cell in self.bands:
             for column, b in cell["bands"].items() if cell["method"] == method else ():
-                if not b.get("lowest_of") or b["rmse"] <= 1e-6 * cell["sd"]:
+                if not b.get("lowest_of") or b["rmse"] <= EXACT * cell["sd"]:
                     continue  # no curve, no band, or one that is exact on every sample: there is nothing to cover
                 half = Z * (b["pointwise_sd"] or 0) / np.sqrt(b["lowest_of"])
                 whole = interval(b["whole"], b["whole_of"]) if b["whole_of"] else None
@@ -245,19 +246,18 @@ is from the truth, how often bands hold it, and how often verdicts are right. `m
 pho of commit {commit}, on {machine}.
 
 - `pho`: `pho decompose --model FILE`, no options: it reads the graph.
-- `pho, predictions`: `pho decompose --predictions`, no options: it knows what its peers know.
-- `pho, pairs`: the same with `--interactions auto`."""
+- `pho, predictions`: `pho decompose --predictions`, no options: it knows what its peers know."""
 
 ERRORS = f"""Root mean square, over 2,000 rows, of the difference between a centred curve and the true one; the mean over the network's
 columns, in standard deviations of its predictor. Errors below {FLOOR} count as {FLOOR} in ratios: a difference that nobody sees.
 Networks marked * have interactions of dependent columns, or none that is known: there methods differ in what
 they call the effect of a column, and the truth here is the main effect (below)."""
 
-BANDS = """Samples of 500 and 2,000 rows. Each band is looked at in 41 places from the 1st to the 99th percentile of its column; *lowest point* is the
+BANDS = f"""Samples of 500 and 2,000 rows. Each band is looked at in 41 places from the 1st to the 99th percentile of its column; *lowest point* is the
 place where the fewest samples hold. The whole curve is the simultaneous band; it counts where pho draws it between these percentiles,
-and for mgcv in the 41 places. A goal is missed where the 99 % Monte Carlo interval lies outside. Curves that are exact on every
-sample have nothing to cover, and are left out. mgcv's are Bayesian (Vc), those of `cr`, k = 20. A curve that is exact has a band
-without width, which does not hold a truth that was found by least squares to its last digits (x2 of factor 0.5)."""
+and for mgcv in the 41 places. A goal is missed where the 99 % Monte Carlo interval lies outside. Curves within {100 * EXACT:g} % of the
+predictor's standard deviation on every sample have nothing to cover, and are left out: truths found by least squares are not known better.
+mgcv's are Bayesian (Vc), those of `cr`, k = 20."""
 
 VERDICTS = """On the same samples. `identified` or `convention` is right if the simultaneous band holds the curve, or if the error is at most
 2 % of the predictor's standard deviation. `weak` or `sum` is right if no sample of this size tells the column from another (`near copy`: x1

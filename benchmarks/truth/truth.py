@@ -29,7 +29,7 @@ import networks as judge
 
 EDITION = 1  # to be counted up when the truth, or the code of a method, has changed
 SEED = 51
-OURS = {"pho": "the file", "pho, predictions": "its predictions", "pho, pairs": "its predictions, --interactions auto"}
+OURS = {"pho": "the file", "pho, predictions": "its predictions"}
 POINTS = 41  # where bands are looked at, from the 1st to the 99th percentile
 SIZES = {500: 200, 2000: 100}  # rows of a sample: samples for pho
 SIZES_PEER = {500: 100, 2000: 40}  # and for mgcv, which takes ten times as long
@@ -107,8 +107,6 @@ def decompose(case: Case, kind: str, pho: Path, rows: judge.Rows, work: Path) ->
     if kind != "pho":
         frame["eta"] = case.predict(rows)
         words = ["--predictions", "eta"]
-    if kind == "pho, pairs":
-        words += ["--interactions", "auto"]
     frame.to_csv(work / "rows.csv", index=False)
     return work / "result", call(pho, "decompose", *words, "--data", work / "rows.csv", "--out", work / "result")
 
@@ -339,8 +337,7 @@ def plan(quick: bool) -> list[tuple[judge.Network, str, str, int, int]]:
         if quick and network.name not in QUICK:
             continue
         n = 500 if quick else 2000
-        pairs = ["pho, pairs"] if not network.additive else []
-        for method in ["pho", "pho, predictions", *pairs, *methods.PEERS]:
+        for method in [*OURS, *methods.PEERS]:
             if not (quick and method == "EBM"):
                 out.append((network, method, "curves", n, 1))
         if network.bands:

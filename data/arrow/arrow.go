@@ -7,8 +7,11 @@
 // numeric columns; text, plain, as views or as a dictionary, is categorical.
 // Integers beyond 2^53 in size are errors that name the cell: float64 would round
 // them. Null and NaN are missing, Inf is an error. Text is taken as it stands: a
-// text "NA" or "" is a level, not a missing cell. Decimals, dates, times, nested
-// columns and others can be in a file but not be requested.
+// text "NA" or "" is a level, not a missing cell. Decimals, dates and times are numbers,
+// too. Lists of numbers, lists of such lists, and tensors of one shape
+// (arrow.fixed_shape_tensor) are tensors if all rows have the shape of the first; a null
+// in one is a missing cell of its row. Other nested columns can be in a file but not be
+// requested.
 //
 // The format is https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc.
 package arrow

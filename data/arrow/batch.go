@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -75,16 +76,19 @@ func (b *batch) variadic() int64 {
 }
 
 // column finds the next column.
-func (b *batch) column(v *node) (*column, error) {
+func (b *batch) column(v *node) (*column, error) { return b.values(v, b.rows) }
+
+// values finds a column of so many values, or the elements of one of lists, -1: of which there may be any number.
+func (b *batch) values(v *node, want int64) (*column, error) {
 	if b.atNode >= b.nNodes {
 		return nil, errFlat
 	}
 	rows, nulls := b.meta.i64(b.nodes+16*b.atNode), b.meta.i64(b.nodes+16*b.atNode+8)
 	b.atNode++
-	if rows != b.rows {
+	if want >= 0 && rows != want || rows < 0 {
 		return nil, fmt.Errorf("it has %d values in a batch of %d rows: the file is damaged", rows, b.rows)
 	}
-	c := &column{node: v}
+	c := &column{node: v, rows: rows}
 	var err error
 	if nulls != 0 {
 		if c.valid, err = b.next(); err != nil {
@@ -96,8 +100,19 @@ func (b *batch) column(v *node) (*column, error) {
 	} else {
 		b.atBuffer++
 	}
-	if c.data, err = b.next(); err != nil {
+	if v.index == 0 && v.kind == typeFixedSizeList {
+		if v.size > 0 && rows > math.MaxInt64/int64(v.size) {
+			return nil, errFlat
+		}
+		want = rows * int64(v.size)
+	} else if c.data, err = b.next(); err != nil {
 		return nil, err
+	} else {
+		want = -1
+	}
+	if v.lists() {
+		c.child, err = b.values(v.children[0], want)
+		return c, err
 	}
 	if v.index > 0 || !v.text() {
 		return c, nil

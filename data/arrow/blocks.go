@@ -77,7 +77,11 @@ func (t *table) newPass(ctx context.Context, r data.File, fields []int, rows int
 		}
 	}
 	p.inflaters = make([]inflater, min(t.workers, max(1, len(fields))))
-	p.stride = columnar.Stride(rows, len(fields), len(p.inflaters))
+	numbers := 0
+	for _, i := range fields {
+		numbers += max(1, t.fields[i].Width)
+	}
+	p.stride = columnar.Stride(rows, numbers, len(p.inflaters))
 	return p
 }
 

@@ -14,9 +14,11 @@ import (
 // column is a column of a record batch.
 type column struct {
 	*node
+	rows  int64     // of them
 	valid *buffer   // nil: all are
 	data  *buffer   // numbers, indices, offsets or views
 	text  []*buffer // of text
+	child *column   // the elements of lists
 }
 
 // load decompresses the column where it is compressed and has not been yet.
@@ -34,11 +36,17 @@ func (c *column) load(z *inflater) error {
 			return err
 		}
 	}
+	if c.child != nil {
+		return c.child.load(z)
+	}
 	return nil
 }
 
 // read decodes rows row to row+n-1.
 func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *columnar.Values) error {
+	if c.lists() {
+		return c.tensor(row, n, v)
+	}
 	var valid *bitmap // nil: all are
 	if c.valid != nil {
 		m, err := c.valid.bitmap(row, int64(n))

@@ -37,8 +37,9 @@ func FuzzArrow(f *testing.F) {
 func read(t *testing.T, path string, size int) {
 	var s *Source
 	var err error
-	bounded(t, size, func() {
+	bounded(t, size, func() (numbers int) {
 		s, err = Open([]string{path}, &Options{NA: data.NADrop, BatchRows: 100, Memory: 1 << 20})
+		return 0
 	})
 	if err != nil {
 		return
@@ -51,26 +52,34 @@ func read(t *testing.T, path string, size int) {
 	}
 	for _, columns := range requests {
 		left := 1000
-		bounded(t, size, func() {
+		width := 100 // of rows, with what all columns have
+		for _, name := range columns {
+			c, _ := s.Schema().Lookup(name)
+			width += c.Width
+		}
+		bounded(t, size, func() (numbers int) {
+			numbers = 100 * width // of a batch that is not yielded
 			for b, err := range s.Batches(context.Background(), columns) {
 				if err != nil {
 					break
 				}
+				numbers += b.Rows() * width
 				if left -= b.Rows(); left < 0 {
 					break
 				}
 			}
+			return numbers
 		})
 	}
 }
 
-// bounded fails if f allocates far more than the limits and the file's size.
-func bounded(t *testing.T, size int, f func()) {
+// bounded fails if f, which returns how many numbers it read, allocates far more than these, the limits and the file's size.
+func bounded(t *testing.T, size int, f func() (numbers int)) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	f()
+	numbers := f()
 	runtime.ReadMemStats(&after)
-	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(48<<20+1000*size); got > most {
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(48<<20+1000*size+40*numbers); got > most {
 		t.Fatalf("%d bytes allocated for a file of %d", got, size)
 	}
 }

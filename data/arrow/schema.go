@@ -65,7 +65,10 @@ type node struct {
 	unit          string // what they count
 	scale         int    // of a decimal
 	id            int64
-	dense         bool // of a union
+	dense         bool            // of a union
+	size          int             // of a fixed-size list; of others -1: each says its own
+	shape         string          // of an arrow.fixed_shape_tensor: what its metadata say of a row
+	axes          columnar.Layout // of the rows of a tensor, once it is known
 	children      []*node
 }
 
@@ -98,9 +101,18 @@ func readSchema(s flat) ([]columnar.Field, []*node, error) {
 	return fields, nodes, s.err()
 }
 
-// Ordered names the columns whose levels have an order, of a schema as Arrow's programs write it into
-// other files: a message of IPC. Of what is no schema it names none.
-func Ordered(message []byte) (names []string) {
+// Declaration is what a schema says of a column beyond what its numbers or texts say themselves.
+type Declaration struct {
+	Name    string
+	Ordered bool // its levels have an order
+	// Of an arrow.fixed_shape_tensor: the axes of a row as they are stored, and which of them axis k of the row is, Order[k];
+	// Order nil: that at the same place.
+	Shape, Order []int
+}
+
+// Declared are the columns of a schema as Arrow's programs write it into other files: a message of IPC. Of what
+// is no schema there are none.
+func Declared(message []byte) (all []Declaration) {
 	if len(message) >= 8 && binary.LittleEndian.Uint32(message) == 1<<32-1 {
 		message = message[4:]
 	}
@@ -116,16 +128,18 @@ func Ordered(message []byte) (names []string) {
 		return nil
 	}
 	for i, v := range nodes {
-		if v.ordered {
-			names = append(names, fields[i].Name)
+		d := Declaration{Name: fields[i].Name, Ordered: v.ordered}
+		if v.shape != "" {
+			d.Shape, d.Order = v.axes.Shape, v.axes.Order
 		}
+		all = append(all, d)
 	}
-	return names
+	return all
 }
 
 func readNode(f flat, depth int, left *int) *node {
 	*left--
-	v := &node{kind: int(f.int(2, 1, 0))}
+	v := &node{kind: int(f.int(2, 1, 0)), size: -1}
 	if *left < 0 || depth > maxDepth {
 		*f.bad = true
 		return v
@@ -149,6 +163,8 @@ func readNode(f flat, depth int, left *int) *node {
 		v.unit, v.bits, v.per = columnar.Instants, 64, secondsIn(t.int(0, 2, 0))
 	case typeDuration:
 		v.unit, v.bits, v.per = columnar.Seconds, 64, secondsIn(t.int(0, 2, 1))
+	case typeFixedSizeList:
+		v.size, v.shape = max(0, int(t.int(0, 4, 0))), fixedShape(f)
 	case typeUnion:
 		v.dense = t.int(0, 2, 0) == denseUnion
 	}
@@ -166,6 +182,25 @@ func readNode(f flat, depth int, left *int) *node {
 		v.children = append(v.children, readNode(flat{b: f.b, at: at + 4*i + f.u32(at+4*i), bad: f.bad}, depth+1, left))
 	}
 	return v
+}
+
+// fixedShape is what a field says of the shape of its rows, if it is of Arrow's extension type for tensors of one shape.
+func fixedShape(f flat) string {
+	at, n := f.vector(6, 4) // custom_metadata
+	var name, said string
+	for i := range n {
+		pair := flat{b: f.b, at: at + 4*i + f.u32(at+4*i), bad: f.bad}
+		switch pair.text(0) {
+		case "ARROW:extension:name":
+			name = pair.text(1)
+		case "ARROW:extension:metadata":
+			said = pair.text(1)
+		}
+	}
+	if name != "arrow.fixed_shape_tensor" {
+		return ""
+	}
+	return said
 }
 
 // secondsIn is how many of a TimeUnit are a second: seconds, milli-, micro- and nanoseconds.
@@ -208,6 +243,8 @@ func (v *node) field() columnar.Field {
 		f.Kind = columnar.Number
 	case v.per > 0 && (v.bits == 32 || v.bits == 64):
 		f.Kind, f.Unit = columnar.Number, v.unit
+	case v.lists():
+		return v.tensor()
 	case len(v.children) > 0:
 		f.Why = "store its parts as columns of their own"
 	}

@@ -48,6 +48,7 @@ func open(path string, memory int64, o *Options) (*table, error) {
 	if err := columnar.Guard(path, "", func() error { return t.index(f) }); err != nil {
 		return nil, err
 	}
+	t.shapes(f)
 	return t, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ type SurveyColumn struct {
 	Categorical bool   `json:"categorical,omitempty"`
 	Truth       bool   `json:"truth,omitempty"` // of truth values, which are 1 and 0
 	Width       int    `json:"width,omitempty"` // of a tensor
+	Shape       []int  `json:"shape,omitempty"` // of its rows
 	Unit        string `json:"unit,omitempty"`  // of dates and times
 	Text        string `json:"text,omitempty"`  // which cell made it text
 }
@@ -166,7 +168,7 @@ func (s *Survey) lookTyped(format Format, paths []string, o *Options) error {
 func (s *Survey) setColumns(schema data.Schema) {
 	for _, c := range schema {
 		if !c.Refused {
-			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Width, c.Unit, c.Text})
+			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Width, c.Shape, c.Unit, c.Text})
 		}
 	}
 }
@@ -175,7 +177,7 @@ func (s *Survey) setColumns(schema data.Schema) {
 func (s *Survey) Schema() data.Schema {
 	schema := make(data.Schema, len(s.Columns))
 	for i, c := range s.Columns {
-		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Width: c.Width, Unit: c.Unit, Text: c.Text}
+		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Width: c.Width, Shape: c.Shape, Unit: c.Unit, Text: c.Text}
 	}
 	return schema
 }
@@ -394,7 +396,7 @@ func (s *Survey) compare(then []SurveyFile, rows typed) error {
 	}
 	now := rows.Schema() // of the first file of the range, whose columns may be in another order
 	for _, was := range s.Schema() {
-		if c, ok := now.Lookup(was.Name); !ok || c != was {
+		if c, ok := now.Lookup(was.Name); !ok || !reflect.DeepEqual(c, was) {
 			return &data.ChangedError{File: then[0].Path, What: "its columns are others"}
 		}
 	}

@@ -37,10 +37,9 @@ type Options struct {
 }
 
 const (
-	blockBytes = 8 << 20   // read at once, if a row is not longer
-	maxRow     = 256 << 20 // bytes of a decoded row
-	maxArrays  = 100_000   // of a .npz
-	maxRatio   = 1032      // of bytes inflated to deflated
+	blockBytes = 8 << 20 // read at once, if a row is not longer
+	maxArrays  = 100_000 // of a .npz
+	maxRatio   = 1032    // of bytes inflated to deflated
 )
 
 // Source is a data.Source over arrays. It is safe for concurrent use.
@@ -96,7 +95,7 @@ func openAll(paths, names []string, tensor bool, o *Options) (*Source, error) {
 		}
 		files[i] = f
 		if i == 0 && len(f.entries) > 0 {
-			shape = f.entries[0].rowShape()
+			shape = f.entries[0].layout().Read()
 		}
 	}
 	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})

@@ -74,12 +74,7 @@ func (r *reader) read(row int64, n, column int, v *columnar.Values) error {
 		if v.Fault = r.array.column(items, r.block, 0, 1); v.Fault != nil {
 			v.Fault.Row /= width
 		}
-		if r.turned {
-			own := make([]float64, width)
-			for i := range n {
-				r.turnRow(items[i*width:(i+1)*width], own)
-			}
-		}
+		r.layout().Turn(items)
 		return nil
 	}
 	one := make([]float64, n)

@@ -162,27 +162,16 @@ func (t *table) turn() error {
 	return nil
 }
 
-// rowShape is that of a row as it is read.
-func (a *array) rowShape() (shape []int) {
-	for _, d := range a.shape[1:] {
-		shape = append(shape, int(d))
-	}
-	if n := len(shape); a.turned {
-		shape = append(shape[n-1:n:n], shape[:n-1]...)
-	}
-	return shape
-}
-
-// turnRow moves the last axis of a row to the front; own is as long.
-func (a *array) turnRow(row, own []float64) {
-	channels := int(a.shape[len(a.shape)-1])
-	places := len(row) / channels
-	copy(own, row)
-	for c := range channels {
-		for p := range places {
-			row[c*places+p] = own[p*channels+c]
+// layout is how the numbers of a row lie.
+func (a *array) layout() (l columnar.Layout) {
+	n := len(a.shape) - 1
+	for k, d := range a.shape[1:] {
+		l.Shape = append(l.Shape, int(d))
+		if a.turned {
+			l.Order = append(l.Order, (k+n-1)%n) // the last, then the others
 		}
 	}
+	return l
 }
 
 // setFields names the columns; tensor: all of them by the one name.
@@ -196,8 +185,8 @@ func (t *table) setFields(names []string, tensor bool) error {
 		return fmt.Errorf("it holds %d arrays, where one is needed", len(t.entries))
 	}
 	for i, e := range t.entries {
-		if e.width > maxRow/8 {
-			return fmt.Errorf("its rows have %d items; %d are allowed", e.width, maxRow/8)
+		if e.width > columnar.MaxRow {
+			return fmt.Errorf("its rows have %d items; %d are allowed", e.width, columnar.MaxRow)
 		}
 		name := e.name
 		if name == "" {

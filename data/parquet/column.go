@@ -19,6 +19,9 @@ func (c *cells) at() *cells { return c }
 
 // skip passes over the next n rows. Pages that hold no other rows are not decompressed.
 func skip(c column, n int64) error {
+	if l, ok := c.(*lists); ok {
+		return l.skip(n)
+	}
 	const few = 4096 // decoded at a time
 	for n > 0 {
 		at := c.at()
@@ -76,7 +79,11 @@ func newColumn(e *element, p *pages) (column, error) {
 	case kindFixed:
 		n.width = 2
 	}
-	return n, n.dictionary()
+	err := n.dictionary()
+	if e.lists != nil {
+		return newLists(e, n), err
+	}
+	return n, err
 }
 
 // cells tells which rows of a column are null.

@@ -36,9 +36,10 @@ type element struct {
 	logical    logical
 	bits       int64 // of logicalInt
 	signed     bool
-	scale      int64 // of decimals
-	ordered    bool  // its dictionary has the levels in their order
-	unit       int64 // of logicalTime and logicalTimestamp: 1 milli-, 2 micro-, 3 nanoseconds
+	scale      int64    // of decimals
+	lists      *nesting // of a column of lists; nil: a row has one value
+	ordered    bool     // its dictionary has the levels in their order
+	unit       int64    // of logicalTime and logicalTimestamp: 1 milli-, 2 micro-, 3 nanoseconds
 }
 
 type group struct {

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/pho-go/pho/data/internal/columnar"
 )
@@ -44,7 +45,8 @@ type header struct {
 	values       int64 // nulls included
 	encoding     encoding
 	levels       encoding // of the definition levels
-	defBytes     int64    // of a page of version 2
+	repLevels    encoding
+	defBytes     int64 // of a page of version 2
 	repBytes     int64
 	uncompressed bool // of a page of version 2, whatever the codec of its column
 }
@@ -74,6 +76,8 @@ func (w *walker) header() header {
 						return false // of a dictionary: it is sorted
 					}
 					h.levels = encoding(w.integer(kind))
+				case 4:
+					h.repLevels = encoding(w.integer(kind))
 				default:
 					return false
 				}
@@ -109,6 +113,7 @@ func (w *walker) header() header {
 type page struct {
 	values   int // nulls included
 	encoding encoding
+	reps     *hybrid // repetition levels; nil: a row has one value
 	levels   *hybrid // definition levels; nil: no value is null
 	body     []byte  // the values that are not null; valid until the next page
 }
@@ -117,9 +122,9 @@ type page struct {
 type pages struct {
 	in       *bufio.Reader
 	inBytes  int64 // of the chunk that are not read yet
-	rows     int64 // of the pages that are not read yet
+	rows     int64 // of the pages that are not read yet; of lists their values
 	codec    codec
-	optional bool
+	rep, def byte // bits of their levels; 0: there are none
 	budget   *columnar.Budget
 	inflater *inflater
 	buffers  [2][]byte // of the page in the file, and decompressed
@@ -127,12 +132,19 @@ type pages struct {
 }
 
 // newPages reads the pages of a chunk from r, which begins with the first.
-func newPages(r io.Reader, c chunk, rows int64, optional bool, b *columnar.Budget, d *inflater) *pages {
+func newPages(r io.Reader, c chunk, e *element, b *columnar.Budget, d *inflater) *pages {
+	var rep, def byte
+	if e.repetition == optional {
+		def = 1
+	}
+	if e.lists != nil {
+		rep, def = byte(bits.Len(uint(e.lists.axes))), byte(bits.Len(uint(len(e.lists.absent))))
+	}
 	size := max(16, min(c.size, bufferSize))
 	b.Take(size)
 	return &pages{
 		in:      bufio.NewReaderSize(r, int(size)),
-		inBytes: c.size, rows: rows, codec: c.codec, optional: optional, budget: b, inflater: d,
+		inBytes: c.size, rows: c.values, codec: c.codec, rep: rep, def: def, budget: b, inflater: d,
 	}
 }
 
@@ -312,24 +324,35 @@ func (p *pages) dataV1(h header) (page, error) {
 		return v, err
 	}
 	v.body = body
-	if !p.optional || v.values == 0 {
+	if v.values == 0 {
 		return v, nil
 	}
-	if h.levels != rle {
-		return v, fmt.Errorf("the nulls are in encoding %d, which cannot be read: write the file with a newer program", int64(h.levels))
-	}
-	var levels []byte
-	if levels, v.body, err = prefixed(body); err == nil {
-		v.levels, err = newHybrid(levels, 1)
+	if v.reps, err = v.cut(p.rep, h.repLevels); err == nil {
+		v.levels, err = v.cut(p.def, h.levels)
 	}
 	return v, err
+}
+
+// cut takes levels of so many bits off the front of the body of a page of version 1; 0: there are none.
+func (v *page) cut(width byte, e encoding) (h *hybrid, err error) {
+	if width == 0 {
+		return nil, nil
+	}
+	if e != rle {
+		return nil, fmt.Errorf("the nulls are in encoding %d, which cannot be read: write the file with a newer program", int64(e))
+	}
+	var levels []byte
+	if levels, v.body, err = prefixed(v.body); err != nil {
+		return nil, err
+	}
+	return newHybrid(levels, width)
 }
 
 // dataV2 reads a data page of version 2, whose levels are not compressed.
 func (p *pages) dataV2(h header) (page, error) {
 	v := page{values: int(h.values), encoding: h.encoding}
 	first := h.repBytes + h.defBytes
-	if h.repBytes != 0 || h.defBytes < 0 || first > min(h.size, h.packed) || h.uncompressed && h.size != h.packed {
+	if h.repBytes < 0 || p.rep == 0 && h.repBytes > 0 || h.defBytes < 0 || first < 0 || first > min(h.size, h.packed) || h.uncompressed && h.size != h.packed {
 		return v, errPage
 	}
 	body, err := p.content(h, first)
@@ -337,8 +360,11 @@ func (p *pages) dataV2(h header) (page, error) {
 		return v, err
 	}
 	v.body = body[first:]
-	if p.optional {
-		v.levels, err = newHybrid(body[:first], 1)
+	if p.rep > 0 {
+		v.reps, err = newHybrid(body[:h.repBytes], p.rep)
+	}
+	if p.def > 0 && err == nil {
+		v.levels, err = newHybrid(body[h.repBytes:first], p.def)
 	}
 	return v, err
 }

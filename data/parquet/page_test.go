@@ -90,9 +90,10 @@ func TestPages(t *testing.T) {
 			t.Fatal(c.name, err)
 		}
 		var got error
-		bounded(t, len(packed), func() {
+		bounded(t, len(packed), func() (numbers int) {
 			for _, got = range s.Batches(context.Background(), []string{"x"}) {
 			}
+			return 0
 		})
 		prefix := `data: "` + path + `", column "x": `
 		if c.want == "" && got != nil || c.want != "" && (got == nil || !strings.HasPrefix(got.Error(), prefix) || !strings.Contains(got.Error(), c.want)) {
@@ -122,11 +123,12 @@ func TestNullBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounded(t, 1, func() {
+	bounded(t, 1, func() (numbers int) {
 		for _, err := range s.Batches(context.Background(), []string{"x"}) {
 			if err == nil || !strings.Contains(err.Error(), `row 1, column "x": cell "null" marks a missing value`) {
 				t.Error(err)
 			}
 		}
+		return 0
 	})
 }

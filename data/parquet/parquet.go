@@ -5,8 +5,9 @@
 // columns, text is categorical. Integers beyond 2^53 in size are errors that
 // name the cell: float64 would round them. Null and NaN are missing, Inf is an
 // error. Text is taken as it stands: a text "NA" or "" is a level, not a missing
-// cell. Decimals, dates, times, nested columns and others can be in a file but
-// not be requested.
+// cell. Decimals, dates and times are numbers, too. Lists of numbers, and lists of such
+// lists, are tensors if all rows have the shape of the first; a null in one is a missing
+// cell of its row. Other nested columns can be in a file but not be requested.
 package parquet
 
 import (
@@ -142,8 +143,11 @@ func open(store data.Store, path string, memory int64, workers int) (*table, err
 			return err
 		}
 		t.fields, t.leaf, t.leaves = fieldsOf(t.meta.schema)
-		t.order()
-		return t.checkGroups()
+		t.declared()
+		if err := t.checkGroups(); err != nil {
+			return err
+		}
+		return t.shapes(&reader{f, f, context.Background()})
 	})
 	if err != nil {
 		return nil, err
@@ -151,17 +155,21 @@ func open(store data.Store, path string, memory int64, workers int) (*table, err
 	return t, nil
 }
 
-// order marks the columns whose dictionaries have the levels in an order of their own, as the schema
-// of Arrow in the file says.
-func (t *table) order() {
+// declared marks the columns whose dictionaries have the levels in an order of their own, and lists of one shape, as
+// the schema of Arrow in the file says.
+func (t *table) declared() {
 	schema, err := base64.StdEncoding.DecodeString(t.meta.arrow)
 	if err != nil {
 		return
 	}
-	for _, name := range arrow.Ordered(schema) {
+	for _, d := range arrow.Declared(schema) {
 		for i, f := range t.fields {
-			if f.Name == name && f.Kind == columnar.Text {
+			switch {
+			case f.Name != d.Name:
+			case f.Kind == columnar.Text && d.Ordered:
 				t.leaves[t.leaf[i]].ordered = true
+			case f.Kind == columnar.Tensor && t.leaves[t.leaf[i]].lists.axes == 1:
+				t.leaves[t.leaf[i]].lists.layout = columnar.Layout{Shape: d.Shape, Order: d.Order}
 			}
 		}
 	}
@@ -206,7 +214,7 @@ func (t *table) checkChunk(g *group, leaf int) error {
 	if start := c.start(); start < 4 || start > t.Size || c.size > t.Size-start {
 		return fmt.Errorf("it should take %d bytes at %d of a file of %d bytes: it is cut off or damaged", c.size, start, t.Size)
 	}
-	if c.values != g.rows {
+	if lists := t.leaves[leaf].lists != nil; !lists && c.values != g.rows || c.values < g.rows {
 		return fmt.Errorf("it has %d values for %d rows", c.values, g.rows)
 	}
 	if want := t.leaves[leaf].kind; c.kind != want {
@@ -282,7 +290,11 @@ func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, inde
 		yield(nil, err)
 		return false
 	}
-	stride := columnar.Stride(rows, len(fields), len(inflaters))
+	numbers := 0
+	for _, i := range fields {
+		numbers += max(1, t.fields[i].Width)
+	}
+	stride := columnar.Stride(rows, numbers, len(inflaters))
 	for left := s.next - s.first; left > 0; {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
@@ -328,7 +340,7 @@ func (t *table) columns(r *reader, inflaters []inflater, g *group, fields []int)
 			e, c := &t.leaves[t.leaf[field]], g.chunks[t.leaf[field]]
 			section := r.section(c.start(), c.size)
 			sections[i] = section
-			p := newPages(section, c, g.rows, e.repetition == optional, budget, &inflaters[worker])
+			p := newPages(section, c, e, budget, &inflaters[worker])
 			columns[i], err = newColumn(e, p)
 			return err
 		})

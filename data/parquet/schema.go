@@ -153,6 +153,11 @@ func fieldsOf(schema []element) (fields []columnar.Field, leaf []int, leaves []e
 			f.Type, f.Why = "a group without values", "leave it out"
 		case e.children <= 0 && e.repetition != repeated:
 			f = fieldOf(e)
+		default:
+			if n, values, ok := nestingOf(schema[i:end]); ok {
+				leaves[first].lists = n
+				f = listField(e.name, n, values)
+			}
 		}
 		if f.Kind == columnar.Refused {
 			first = -1

@@ -28,7 +28,7 @@ func TestChosenTerms(t *testing.T) {
 		o := done(t, append([]string{"decompose", "--model", golden("blackbox"), "--data", rows, "--input", "x=x0..x3", "--response", "y", "--out", filepath.Join(temp, dir)}, more...)...)
 		return o.err
 	}
-	said := decomp("chosen")
+	said := decomp("chosen", "--interactions", "0")
 	const formula = `~ s(x0, bs = "bs", k = 20, knots = "quantiles") + onehot(x1, x2)`
 	for _, want := range []string{"--formula '" + formula + "'", "without a term: x3 (constant)"} {
 		if !strings.Contains(said, want) {

@@ -47,7 +47,7 @@ type decomposeFlags struct {
 	seed              uint64
 	zetaCache         string
 	export            bool
-	labels            string
+	labels, title     string
 	id                string
 	data              dataFlags
 	network           networkFlags
@@ -125,7 +125,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.smoothing, "smoothing", "reml", "how to choose smoothing parameters: reml, ml, gcv, cv (with --groups), df or fixed")
 	f.StringArrayVar(&d.sp, "sp", nil, "fix a term's smoothing parameters: `'s(x2)=0.3'` (repeatable)")
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
-	f.StringVar(&d.interactions, "interactions", "0", "add the `N` pairs of columns that the remainder depends on most, or auto: those that take at least 0.5 % of the variance; none: do not ask what is left")
+	f.StringVar(&d.interactions, "interactions", "", "add the `N` pairs of columns that the remainder depends on most, or auto: those that take at least 0.5 % of the variance; none: do not ask what is left (default auto where pho chooses the terms for want of a formula, else 0)")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), rows (robust, given how these rows split interactions from their margins), projection (takes the remainder for noise) or none")
 	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")
@@ -141,6 +141,7 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none: no such file, and no values of single rows in the result")
 	addID(f, &d.id)
 	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
+	addTitle(f, &d.title, "")
 	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta; of a booster its model as ONNX; of a model that is no file surrogate.onnx: its structured part alone")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")

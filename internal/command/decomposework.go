@@ -69,7 +69,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, inFiles(err, in.paths)
 	}
 	r := made.Result
-	log.later(bareColumns(r, made.Graph.Columns()))
+	log.later(bareColumns(r, made.Graph))
 	if err := d.write(ctx, dir, made); err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (d *decomposeFlags) open(ctx context.Context, in inputFiles, o *decompose.O
 		return nil, err
 	}
 	request := d.request(network, opened, columns, o)
-	request.Others, request.From, request.Labels, request.ID = networks[1:], in.from, labels, d.id
+	request.Others, request.From, request.Labels, request.Title, request.ID = networks[1:], in.from, labels, d.title, d.id
 	return request, nil
 }
 

@@ -114,7 +114,7 @@ func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 	}
 	for i, why := range whys.order {
 		if i == summaryReasons && !full {
-			fmt.Fprintf(w, "  and %d reasons more (all are in the report)\n", len(whys.order)-i)
+			fmt.Fprintf(w, "  and %d more (all reasons are in the report)\n", len(whys.order)-i)
 			return
 		}
 		each := ""

@@ -9,8 +9,8 @@ import (
 // interactions reads --interactions.
 func interactions(text string) (int, error) {
 	switch text {
-	case "", "0":
-		return 0, nil
+	case "":
+		return wiring.MoreInteractions, nil
 	case "auto":
 		return wiring.AutoInteractions, nil
 	case "none":

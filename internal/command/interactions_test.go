@@ -39,7 +39,7 @@ func TestInteractions(t *testing.T) {
 		to := filepath.Join(temp, dir)
 		return done(t, append([]string{"decompose", "--model", golden("blackbox"), "--data", data, "--input", "x=x0..x3", "--out", to}, more...)...).err, to
 	}
-	said, ranked := decomp("ranked")
+	said, ranked := decomp("ranked", "--interactions", "0")
 	m := remainderOf(t, ranked)
 	if len(m.Pairs) < 2 || m.Share <= 0 {
 		t.Fatalf("%+v", m)
@@ -73,6 +73,13 @@ func TestInteractions(t *testing.T) {
 		if p.Gain > 0.01 {
 			t.Errorf("%s would take %.4f and was not added", p.Term, p.Gain)
 		}
+	}
+	// Nobody named terms: pairs come as with auto. Of terms that somebody named, none do.
+	if said, dir := decomp("default"); remainderOf(t, dir).Share != remainderOf(t, automatic).Share || !strings.Contains(said, "added for what was left: ti(") {
+		t.Errorf("without a formula:\n%s", said)
+	}
+	if said, dir := decomp("named", "--formula", "~ ."); !cmp.Equal(remainderOf(t, dir), m) || strings.Contains(said, "added for what was left") {
+		t.Errorf("with a formula:\n%s", said)
 	}
 	if o := call(t, "decompose", "--model", golden("blackbox"), "--data", data, "--interactions", "some", "--out", filepath.Join(temp, "x")); o.status != exitUsage || !strings.Contains(o.err, `--interactions "some"`) {
 		t.Errorf("status %d: %s", o.status, o.err)

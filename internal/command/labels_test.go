@@ -372,3 +372,21 @@ func TestReportLabelsAllOrNothing(t *testing.T) {
 		t.Errorf("%v: %v", err, entries)
 	}
 }
+
+// A title is that of the page, however it was given; an empty one takes it away.
+func TestTitle(t *testing.T) {
+	dir := t.TempDir()
+	data, result := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "result")
+	write(t, data, rows(60))
+	done(t, "decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--title", "What moves rents", "--out", result)
+	titled := "<h1>What moves rents</h1>"
+	if !strings.Contains(read(t, result, resultdir.Report), titled) {
+		t.Error("decompose has no title")
+	}
+	if done(t, "report", result); !strings.Contains(read(t, result, resultdir.Report), titled) {
+		t.Error("report has lost the title")
+	}
+	if done(t, "report", result, "--title", ""); strings.Contains(read(t, result, resultdir.Report), titled) {
+		t.Error("the title is still there")
+	}
+}

@@ -132,9 +132,10 @@ func TestShards(t *testing.T) {
 	}{
 		"lines":   {3, data, append(ssn[:4:4], "--response", "y"), "scan fit explain"},
 		"smooths": {4, data, append(ssn[:4:4], "--formula", `y ~ s(x3) + s(x4, bs="ps") + factor(g)`, "--weights", "w", "--cluster", "dow", "--interactions", "none"), "scan fit explain"},
-		"dropped": {5, holes, append(ssn[:4:4], "--formula", "y ~ s(x3)", "--na", "drop", "--interactions", "none"), "scan fit explain"},
+		"dropped": {5, holes, append(ssn[:4:4], "--formula", "y ~ s(x3)", "--na", "drop", "--interactions", "none", "--title", "Of shards"), "scan fit explain"},
 		"empty":   {9, data, append(ssn[:4:4], "--interactions", "none", "--contributions", "none", "--bands", "projection"), "fit explain"},
 		"pairs":   {2, data, append(ssn[:4:4], "--interactions", "1"), "scan fit pairs scan scan fit explain"},
+		"more":    {3, data, []string{"--model", golden("blackbox"), "--input", "x=x0..x3"}, "scan scan fit explain scan scan fit explain"}, // pairs that nobody asked for
 		"factor":  {3, data, append(ssn[:4:4], "--route", "qr", "--orders", "--interactions", "none"), "fit explain"},
 	}
 	for name, c := range cases {

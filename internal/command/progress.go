@@ -192,6 +192,9 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 		if f.LogLikGain != nil {
 			fields["loglik_gain"] = f.LogLikGain
 		}
+		if f.Concordance != nil {
+			fields["concordance"] = f.Concordance
+		}
 		p.event("prediction", fields)
 	}
 	net := wiring.ReferenceOf(r)

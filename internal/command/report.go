@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/internal/app/resultdir"
 	"github.com/pho-go/pho/internal/app/wiring"
@@ -63,7 +64,12 @@ removes the labels, an empty title the title.`,
 	}
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addLabels(cmd.Flags(), &labels, ", kept in DIR in place of those that are there")
-	cmd.Flags().StringVar(&title, "title", "", "what the report is called, a line of `TEXT`, kept in DIR (default: what is predicted, and by which model)")
+	addTitle(cmd.Flags(), &title, ", kept in DIR")
 	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
+}
+
+// addTitle is the flag of the report's title; how says what becomes of it.
+func addTitle(f *pflag.FlagSet, title *string, how string) {
+	f.StringVar(title, "title", "", "what the report is called, a line of `TEXT`"+how+" (default: what is predicted, and by which model)")
 }

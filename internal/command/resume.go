@@ -60,7 +60,7 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	}
 	r := made.Result
 	log.later(d.settled(made)...)
-	log.later(bareColumns(r, made.Graph.Columns()))
+	log.later(bareColumns(r, made.Graph))
 	if err := w.contribute(ctx, dir, kept, made, d.every); err != nil {
 		return nil, inFiles(err, in.paths)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/app/recipe"
 	"github.com/pho-go/pho/internal/app/wiring"
@@ -40,9 +41,11 @@ func (d *decomposeFlags) settled(made *recipe.Made) []string {
 // muchLeft is the share of a predictor from which on it matters that columns have no term.
 const muchLeft = 0.05
 
-// bareColumns says which columns that the network reads have no term of their own, where nobody wrote a
+// bareColumns says which columns that the network reads, but for arrays, have no term of their own, where nobody wrote a
 // formula, the network's own structure is all there is, and much is left; "" otherwise.
-func bareColumns(r *decompose.Result, columns []string) string {
+func bareColumns(r *decompose.Result, m *onnx.Model) string {
+	arrays := m.Tensors()
+	columns := slices.DeleteFunc(m.Columns(), func(c string) bool { return arrays[c] > 0 })
 	var with []string
 	left := 0.0
 	for i := range r.Predictors {

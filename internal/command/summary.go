@@ -181,12 +181,8 @@ func predictionWords(r *decompose.Result) string {
 	if p.Accuracy != nil {
 		return classPredictionWords(r, response)
 	}
-	if p.LogLikGain != nil {
-		than := "higher"
-		if *p.LogLikGain < 0 {
-			than = "lower"
-		}
-		return fmt.Sprintf("%s of %s (%s): the log-likelihood is %.4g a row %s than %s", predictor(r), response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
+	if p.LogLikGain != nil || p.Concordance != nil {
+		return fmt.Sprintf("%s of %s (%s): %s", predictor(r), response, r.Family, timeWords(r))
 	}
 	r2 := "no finite R2"
 	if p.R2 != nil {
@@ -200,6 +196,23 @@ func predictionWords(r *decompose.Result) string {
 		return fmt.Sprintf("%s of %s (%s): %s", whose, response, r.Family, r2)
 	}
 	return fmt.Sprintf("%s of %s (%s): %s of the deviance explained; %s", whose, response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
+}
+
+// timeWords say how well times are predicted of which some are censored.
+func timeWords(r *decompose.Result) string {
+	p := r.Prediction
+	var words []string
+	if p.Concordance != nil {
+		words = append(words, fmt.Sprintf("C-index %.3f", *p.Concordance))
+	}
+	if p.LogLikGain != nil {
+		than := "higher"
+		if *p.LogLikGain < 0 {
+			than = "lower"
+		}
+		words = append(words, fmt.Sprintf("the log-likelihood is %.4g a row %s than %s", math.Abs(*p.LogLikGain), than, nothing(r)))
+	}
+	return strings.Join(words, "; ")
 }
 
 // nothing is what a prediction of times is compared with.

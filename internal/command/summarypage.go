@@ -311,6 +311,9 @@ func (p *page) fit() {
 	if f.Frequent != nil {
 		add("most frequent class", wiring.Percent(*f.Frequent))
 	}
+	if f.Concordance != nil {
+		add("C-index", fmt.Sprintf("%.3f", *f.Concordance))
+	}
 	if f.LogLikGain != nil {
 		add("logLik a row, above "+nothing(p.r), fmt.Sprintf("%.4g", *f.LogLikGain))
 	}

@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are accumulate, apply, compare, decompose, demo, explain, inspect, merge, monitor, plan, report, serve, solve, summary, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--bands, --batch-size, --checkpoint, --classes, --clip, --cluster, --constant, --contributions, --data, --decimal, --deep, --delimiter, --df, --encoding, --engine, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --levels, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --na-values, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --sheet, --smoothing, --sp, --terms, --text, --weights, --workers, --zeta-cache"
+		flagList = "--bands, --batch-size, --checkpoint, --classes, --clip, --cluster, --constant, --contributions, --data, --decimal, --deep, --delimiter, --df, --encoding, --engine, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --levels, --link, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --na-values, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictions, --predictor, --rank-tolerance, --reference, --refit, --response, --resume, --route, --seed, --select, --sheet, --smoothing, --sp, --terms, --text, --title, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},

@@ -46,11 +46,12 @@ def plt():
 def test_one_term_by_its_name_its_sum_or_its_column(made, plt):
     effects = made.effects
     for name in ("x2 + s(x2)", "x2"):
-        plt.figure()
         ax = made.plot("x2 + s(x2)") if name != "x2" else made.plot(name)
         drawn = ax.lines[-1].get_ydata()
         own = effects[(effects["term"] == name) & (effects["stage"] == "after")]["value"]
         assert numpy.allclose(drawn, own), name
+        assert len(ax.figure.axes) == 1  # a figure of its own, whatever was drawn before
+        assert ax.lines[0].get_marker() == "|"  # where the rows are
     with pytest.raises(pho.UsageError, match="there is no term or column 'x77'"):
         made.plot("x77")
 
@@ -71,7 +72,6 @@ def test_all_terms_are_one_panel_each_and_sums_stand_for_their_terms(made, plt):
 def test_the_scale_of_the_response(counted, plt):
     d, _ = counted
     link = d.plot("s(x)", before=False).lines[-1].get_ydata()
-    plt.figure()
     ax = d.plot("s(x)", scale="response")
     intercept = d.predictor()["intercept"]
     assert numpy.allclose(ax.lines[-1].get_ydata(), numpy.exp(intercept + link))
@@ -99,6 +99,21 @@ def test_links_are_those_of_the_program():
     assert _links.inverse({"name": "log"})(1e5) < math.inf
 
 
+def test_terms_known_only_in_sum_say_so(plt):
+    rows = pandas.DataFrame({"a": ["x", "x", "y", "z"] * 60, "n": numpy.arange(240) % 7})
+    rows["twice"] = rows.a.map({"x": 1.0, "y": 2.0, "z": 5.0})
+    d = pho.decompose(rows.n + 3.0 * rows.twice, rows, "~ a + twice + n")
+    titles = [" ".join(ax.get_title().split()) for ax in d.plot().axes]
+    assert titles == ["a known only in sum with twice", "twice known only in sum with a", "n"]
+
+
+def test_a_title(counted):
+    d, _ = counted
+    assert "<h1>How many came</h1>" in d.report(title="How many came").html()
+    assert "<h1>How many came</h1>" in d.report().html()
+    assert "<h1>y, as the model predicts it</h1>" in d.report(title="").html()
+
+
 def test_levels_are_drawn_from_above(counted, plt):
     d, _ = counted
     ax = d.plot("g")
@@ -109,7 +124,6 @@ def test_levels_are_drawn_from_above(counted, plt):
 def test_members_are_drawn(demo, frame, plt):
     d = pho.decompose([str(demo / "ssn.onnx"), str(demo / "nam.onnx")], frame.drop(columns="y"), "~ s(x1) + s(x2)", no_structure=True)
     without = len(d.plot("s(x1)").lines)
-    plt.figure()
     assert len(d.plot("s(x1)", members=True).lines) == without + 2
 
 
@@ -134,11 +148,14 @@ def test_parts_of_rows_sum_to_the_output(made, frame, plt):
     assert ax.lines[-1].get_xdata()[0] == pytest.approx(made.contributions["eta"][1])
 
 
-def test_explanations_of_predictions(counted):
+def test_explanations_of_predictions(counted, plt):
     d, rows = counted
     with pytest.raises(pho.UsageError):
         d.explain(rows.head(1))  # what the model predicts of them is not known
-    assert len(d.explain(3).parts()) == 4
+    e = d.explain(3)
+    assert len(e.parts()) == 4
+    mean = e.document["rows"][0]["response"][0]
+    assert e.plot().get_title() == f"{mean['name']}: {mean['value']:.3g}"
 
 
 def test_tables_are_those_of_the_summary(counted):
@@ -190,6 +207,12 @@ def test_periods(made, frame, tmp_path):
         pho.monitor(made, state=state)
     with pytest.raises(pho.Error):
         pho.monitor(None, state=tmp_path / "none.json")
+    with pytest.raises(pho.UsageError, match="state= is missing"):
+        pho.monitor(None)
+    both = pandas.concat([frame.head(2000).assign(of="a"), moved.assign(of="b")])
+    assert pho.monitor(made, both, time="of", by="label").changes.equals(found.changes)  # nothing is kept
+    with pytest.raises(pho.UsageError, match="b is a DataFrame, not a decomposition"):
+        pho.compare(made, frame)
 
 
 def test_inspect_and_verify(demo, made, tmp_path):

@@ -33,7 +33,8 @@ const (
 type Field struct {
 	Name  string
 	Kind  Kind
-	Width int    // of a Tensor
+	Width int    // of a Tensor: numbers of a row; 0: no row of the file has any
+	Shape []int  // of a row of a Tensor; nil: unknown
 	Type  string // the file's own name of the type
 	Why   string // of Refused: what to do about it
 	Unit  string // of a Number: what a date or time counts
@@ -50,7 +51,7 @@ type Values struct {
 	Codes   []int32    // Text in another way: positions in Levels, negative: missing
 	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Order   []string   // of Text: the order in which the file declares the levels; nil: in none
-	Tensor  *mat.Dense // Tensor; not used by the file afterwards
+	Tensor  *mat.Dense // Tensor, nil: all rows are missing; not used by the file afterwards
 	Digits  []string   // of Numbers: those that float64 would round, "" where it does not; nil: nowhere. The first is the Fault
 	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
 
@@ -72,6 +73,7 @@ type Fault struct {
 	Reason string // what is wrong and what to do
 
 	missing bool // the cell holds no value
+	unequal bool // it is a row of a tensor that has another shape
 }
 
 // Block is a run of consecutive rows.
@@ -148,7 +150,7 @@ func New(files []File, o Options) (*Source, error) {
 	if err := o.Range.Check(); err != nil {
 		return nil, err
 	}
-	s := &Source{files: files, fields: files[0].Fields(), rows: o.BatchRows, na: o.NA, span: o.Range}
+	s := &Source{files: files, fields: slices.Clone(files[0].Fields()), rows: o.BatchRows, na: o.NA, span: o.Range}
 	if s.rows == 0 {
 		s.rows = defaultRows
 	}
@@ -163,7 +165,10 @@ func New(files []File, o Options) (*Source, error) {
 		}
 	}
 	for _, f := range s.fields {
-		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width, Unit: f.Unit}
+		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width, Shape: f.Shape, Unit: f.Unit}
+		if f.Kind == Tensor && f.Width == 0 {
+			c.Refused, c.Text = true, f.Type+" without a number in any row: leave it out"
+		}
 		if f.Kind == Refused {
 			c.Refused, c.Text = true, fmt.Sprintf("%s, which is neither numbers nor text: %s", f.Type, f.Why)
 		}
@@ -206,8 +211,15 @@ func (s *Source) placesIn(f File) ([]int, error) {
 		if !found {
 			return nil, fmt.Errorf("data: %q has no column %q, which %q has: files of one table need the columns of the first", f.Name(), Clip(b.Name), first)
 		}
-		if a := fields[k]; a.Kind != b.Kind || a.Width != b.Width || a.Unit != b.Unit {
+		a := fields[k]
+		if a.Kind != b.Kind || a.Unit != b.Unit {
 			return nil, fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
+		}
+		switch {
+		case b.Width == 0: // no row has told
+			s.fields[i].Width, s.fields[i].Shape = a.Width, a.Shape
+		case a.Width != 0 && (a.Width != b.Width || !slices.Equal(a.Shape, b.Shape)):
+			return nil, fmt.Errorf("data: column %q is %s of %s in %q and %s of %s in %q: the rows of a tensor need one shape", Clip(a.Name), a.Type, a.Size(), f.Name(), b.Type, b.Size(), first)
 		}
 		places[i], same = k, same && k == i
 	}

@@ -3,6 +3,8 @@ package columnar
 import (
 	"sync"
 	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Parallel calls f for all of n columns, each of which is taken by the worker that comes first.
@@ -29,17 +31,17 @@ func Parallel(workers, n int, f func(worker, j int) error) error {
 	return nil
 }
 
-// Stride is how many rows to decode at a time, a multiple of those of a block: goroutines that
+// Stride is how many rows of so many numbers to decode at a time, a multiple of those of a block: goroutines that
 // meet often wait for each other.
-func Stride(rows, columns, workers int) int {
+func Stride(rows, numbers, workers int) int {
 	const cells = 1 << 19 // 4 MB: of more, less is in the caches when somebody takes it
 	if workers == 1 {
 		return rows
 	}
-	return rows * max(1, min(16, cells/(rows*max(1, columns))))
+	return rows * max(1, min(16, cells/(rows*max(1, numbers))))
 }
 
-// Cut is rows i to j-1 of a block of numbers, codes and texts.
+// Cut is rows i to j-1 of a block.
 func (b *Block) Cut(i, j int) *Block {
 	if i == 0 && j == b.Rows {
 		return b
@@ -51,6 +53,10 @@ func (b *Block) Cut(i, j int) *Block {
 		if v.Numbers != nil {
 			w.Numbers = v.Numbers[i:j:j]
 		}
+		if v.Tensor != nil {
+			_, width := v.Tensor.Dims()
+			w.Tensor = v.Tensor.Slice(i, j, 0, width).(*mat.Dense)
+		}
 		if v.Digits != nil {
 			w.Digits = v.Digits[i:j:j]
 		}
@@ -61,7 +67,9 @@ func (b *Block) Cut(i, j int) *Block {
 			w.Text = v.Text[i:j:j]
 		}
 		if f := v.Fault; f != nil && f.Row >= i && f.Row < j {
-			w.Fault = &Fault{Row: f.Row - i, Cell: f.Cell, Reason: f.Reason}
+			own := *f
+			own.Row -= i
+			w.Fault = &own
 		}
 	}
 	return c

@@ -48,6 +48,7 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 					block.Values = values
 				}
 				if err == nil {
+					p.fill(block)
 					b, err = p.batch(f.Name(), block)
 				}
 				if err != nil {
@@ -63,6 +64,15 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.total, s.dropped = p.total, p.dropped
+	}
+}
+
+// fill makes tensors without a row that is there, whose file does not know their shape, ones of nulls.
+func (p *pass) fill(block *Block) {
+	for j, field := range p.fields {
+		if f, v := p.Source.fields[field], &block.Values[j]; f.Kind == Tensor && v.Tensor == nil {
+			v.Tensor = mat.NewDense(block.Rows, f.Width, slices.Repeat([]float64{Null}, block.Rows*f.Width))
+		}
 	}
 }
 
@@ -275,6 +285,10 @@ func (p *pass) cellError(file string, field int, f *Fault) error {
 	switch {
 	case f.missing:
 		err.Err = data.ErrMissingValue
+	case f.unequal:
+		err.Err = data.ErrShape
+	case f.Reason == Inexact && p.Source.fields[field].Kind == Tensor:
+		err.Reason = "is a whole number beyond 2^53, which would be rounded; store the numbers as double"
 	case f.Reason == Inexact:
 		err.Err = data.ErrRounded
 	}
@@ -289,8 +303,6 @@ func (v *Values) check(f Field, rows int) error {
 		n = len(v.Text)
 	case f.Kind == Text:
 		n = len(v.Codes)
-	case f.Kind == Tensor && v.Tensor == nil:
-		n = 0
 	case f.Kind == Tensor:
 		n, _ = v.Tensor.Dims()
 	}

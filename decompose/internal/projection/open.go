@@ -36,17 +36,25 @@ func (h *Hierarchy) findOpen() error {
 
 // beside joins splits of several functions.
 func (h *Hierarchy) beside(each []*Split) *Split {
-	out := &Split{Own: each[0].Own, Given: slices.Clone(each[0].Given)}
-	for _, s := range each[1:] {
-		var own mat.Dense
-		own.Augment(out.Own, s.Own)
-		out.Own = &own
-		for j := range out.Given {
-			if out.Given[j] != nil {
-				var given mat.Dense
-				given.Augment(out.Given[j], s.Given[j])
-				out.Given[j] = &given
-			}
+	width := 0
+	for _, s := range each {
+		_, r := s.Own.Dims()
+		width += r
+	}
+	joined := func(of func(s *Split) *mat.Dense) *mat.Dense {
+		n, _ := of(each[0]).Dims()
+		out, at := mat.NewDense(n, width, nil), 0
+		for _, s := range each {
+			_, r := s.Own.Dims()
+			out.Slice(0, n, at, at+r).(*mat.Dense).Copy(of(s))
+			at += r
+		}
+		return out
+	}
+	out := &Split{Own: joined(func(s *Split) *mat.Dense { return s.Own }), Given: make([]*mat.Dense, len(each[0].Given))}
+	for j, given := range each[0].Given {
+		if given != nil {
+			out.Given[j] = joined(func(s *Split) *mat.Dense { return s.Given[j] })
 		}
 	}
 	return out
@@ -59,8 +67,16 @@ func (h *Hierarchy) keepOpen(s *Split) error {
 	_, r := s.Own.Dims()
 	change := mat.NewDense(r, r, nil)
 	for e := range h.effects {
-		p := h.parts(s, e)
-		change.Add(change, h.products(p, p))
+		at, p := moving(h.parts(s, e)) // few directions change an effect
+		if len(at) == 0 {
+			continue
+		}
+		own := h.products(p, p)
+		for i, a := range at {
+			for l, b := range at {
+				change.Set(a, b, change.At(a, b)+own.At(i, l))
+			}
+		}
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetrised(change), true) {
@@ -89,6 +105,28 @@ func (h *Hierarchy) keepOpen(s *Split) error {
 		}
 	}
 	return nil
+}
+
+// moving are the functions of parts that are not 0: their places, and the parts of them alone.
+func moving(parts []part) (at []int, of []part) {
+	_, r := parts[0].coef.Dims()
+	for l := range r {
+		if slices.ContainsFunc(parts, func(p part) bool { return anyNonZero(mat.Col(nil, l, p.coef)) }) {
+			at = append(at, l)
+		}
+	}
+	if len(at) == 0 {
+		return nil, nil
+	}
+	for _, p := range parts {
+		n, _ := p.coef.Dims()
+		coef := mat.NewDense(n, len(at), nil)
+		for i, l := range at {
+			coef.SetCol(i, mat.Col(nil, l, p.coef))
+		}
+		of = append(of, part{at: p.at, coef: coef})
+	}
+	return at, of
 }
 
 // settle goes along the open directions to where the effects vary least, sum_e Var(f_e).

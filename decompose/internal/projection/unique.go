@@ -67,6 +67,8 @@ func (h *Hierarchy) Uniqueness(maps []*mat.Dense) (*Uniqueness, error) {
 	return h.joint(bases, effects, start)
 }
 
+var errNotConverged = errors.New("the eigendecomposition of the terms' joint products did not converge")
+
 // joint compares the spaces of orthonormal bases of effects.
 func (h *Hierarchy) joint(bases [][]part, effects, start []int) (*Uniqueness, error) {
 	n := start[len(bases)]
@@ -82,9 +84,10 @@ func (h *Hierarchy) joint(bases [][]part, effects, start []int) (*Uniqueness, er
 			joint.Slice(start[f], start[f+1], start[e], start[e+1]).(*mat.Dense).Copy(p.T())
 		}
 	}
+	products := symmetrised(joint)
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetrised(joint), true) {
-		return nil, errors.New("the eigendecomposition of the terms' joint products did not converge")
+	if !eigen.Factorize(products, false) {
+		return nil, errNotConverged
 	}
 	values := eigen.Values(nil) // increasing
 	u.Smallest, u.Rank = math.Max(values[0], 0), n
@@ -95,6 +98,9 @@ func (h *Hierarchy) joint(bases [][]part, effects, start []int) (*Uniqueness, er
 		return u, nil
 	}
 	u.Smallest = 0
+	if !eigen.Factorize(products, true) { // by far the most of the work
+		return nil, errNotConverged
+	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	one := mat.NewSymDense(n, nil)

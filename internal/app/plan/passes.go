@@ -29,7 +29,7 @@ type Passes struct {
 
 	rows, dropped int64 // of the last pass
 	at            int   // passes gone by so far
-	decomposed    bool  // once: what comes then has terms that grew
+	decomposed    int   // times: what comes then has further terms
 }
 
 // Sum sums over the rows of a range, which whoever calls it has made those of the source.
@@ -111,16 +111,16 @@ func (p *Passes) Look(ctx context.Context, needed *decompose.ScanNeeded) error {
 	return err
 }
 
-// Decompose is decompose.Decompose over the plan's rows; a second time, of terms that grew.
+// Decompose is decompose.Decompose over the plan's rows; a second time, and a third, of further terms.
 func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
 	if joined, ok := m.(*decompose.Members); ok && !joined.Shared() {
 		return nil, errors.New("networks that learned columns of their own have no sums in common that shards could add up: decompose them in one process, or each by a plan of its own")
 	}
 	round := ""
-	if p.decomposed {
-		round = "terms that grew"
+	if p.decomposed > 0 {
+		round = fmt.Sprintf("further terms %d", p.decomposed)
 	}
-	p.decomposed = true
+	p.decomposed++
 	r, err := p.fit(ctx, m, rows, o, round, p.Coordinates || p.goesOn())
 	if err != nil {
 		return nil, err

@@ -6,7 +6,9 @@ package recipe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -29,7 +31,7 @@ type Recipe struct {
 	Words  Words       // of whoever calls
 
 	// Fit keeps what is ready within the memory that there is. It is called before each decomposition: of the
-	// network to rank pairs, if any are asked for, and of the last model; once more if smooths grow. nil: nothing bounds
+	// network to rank pairs, if any are asked for, and of the last model; once more for each time that terms are added. nil: nothing bounds
 	// the memory.
 	Fit func(m decompose.Model, ready *wiring.Ready) error
 	// Decompose makes the passes over the rows; nil: decompose.Decompose.
@@ -77,7 +79,7 @@ func (q *Recipe) Make(ctx context.Context) (*Made, error) {
 		q.checks,     // of what only the last model tells
 		q.memory,     // of the passes
 		q.passes,     // over the rows: the fit, and what its parts are worth
-		q.growth,     // of chosen smooths that miss something of their columns: the passes once more
+		q.more,       // terms that nobody named, for what the chosen ones miss: the passes once more
 		q.notes,      // in the result: what it was made of
 	)
 }
@@ -100,7 +102,7 @@ func (q *Recipe) terms(ctx context.Context, made *Made) (err error) {
 }
 
 func (q *Recipe) pairs(ctx context.Context, made *Made) error {
-	if q.Interactions == 0 || q.Interactions == wiring.NoInteractions {
+	if !q.NamesPairs() {
 		return nil
 	}
 	if err := q.fit(made.Ready.Model, made.Ready); err != nil {
@@ -160,20 +162,31 @@ func (q *Recipe) passes(ctx context.Context, made *Made) (err error) {
 	return err
 }
 
-func (q *Recipe) growth(ctx context.Context, made *Made) error {
-	if q.Interactions != 0 && q.Interactions != wiring.NoInteractions { // smooths grew when pairs were added
-		return nil
+func (q *Recipe) more(ctx context.Context, made *Made) error {
+	for {
+		before, formulas := *made, q.Formulas
+		added, err := q.More(made.Ready, made.Result)
+		if err != nil || len(added) == 0 {
+			return err
+		}
+		again := func(ctx context.Context, made *Made) (err error) {
+			made.Added = slices.Concat(made.Added, added)
+			made.Ready, err = q.Again(ctx, made.Ready, added)
+			return err
+		}
+		err = q.each(ctx, made, again, q.projection, q.checks, q.memory)
+		if large := new(decompose.MemoryError); errors.As(err, &large) { // nobody asked for these terms
+			*made, q.Formulas = before, formulas
+			made.Notes = append(made.Notes, fmt.Sprintf("%s would fit what is left, and need more memory than there is: %v", strings.Join(added, ", "), large))
+			return nil
+		}
+		if err == nil {
+			err = q.passes(ctx, made)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	grown, err := q.Grow(made.Ready, made.Result)
-	if err != nil || len(grown) == 0 {
-		return err
-	}
-	again := func(ctx context.Context, made *Made) (err error) {
-		made.Added = grown
-		made.Ready, err = q.Again(ctx, made.Ready, grown)
-		return err
-	}
-	return q.each(ctx, made, again, q.projection, q.checks, q.memory, q.passes)
 }
 
 // visitors are those of the last pass that every result has.
@@ -211,6 +224,9 @@ func CheckID(id string, schema data.Schema, m decompose.Model) error {
 		return nil
 	}
 	err := schema.Require("the data", []string{id})
+	if c, _ := schema.Lookup(id); c.Width > 0 {
+		err = fmt.Errorf("column %q %s, which name no row", id, c.HoldsText())
+	}
 	if err == nil {
 		err = report.CheckID(id, report.ContributionColumns(outline(m)))
 	}

@@ -22,7 +22,11 @@ type classRows struct {
 }
 
 // classNumbers shows the response as the numbers of these classes, which may have further names, also: of each in turn, then others of each.
+// Rows that do so already, since everything is made ready a second time, are themselves.
 func classNumbers(src files.Source, column string, classes []string, also ...string) files.Source {
+	if c, ok := src.(*classRows); ok && c.column == column {
+		return c
+	}
 	return &classRows{src, column, classes, also}
 }
 

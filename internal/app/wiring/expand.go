@@ -20,7 +20,7 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 	var only []string // nil: all
 	if len(q.Formulas) == 0 {
 		if only = q.impure(m); len(only) > 0 || blackBox(m) {
-			q.Formulas = []string{"~ ."}
+			q.Formulas, q.unasked = []string{"~ ."}, true
 		}
 	}
 	q.Formulas = slices.Clone(q.Formulas)
@@ -50,7 +50,7 @@ func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOu
 			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
 		}
 		if len(only) > 0 && len(p.Terms) == 0 {
-			q.Formulas = nil
+			q.Formulas, q.unasked = nil, false
 			return nil, []string{p.String()}, nil
 		}
 		if f, err = f.Expand(p.Terms); err != nil {

@@ -94,6 +94,9 @@ func checkColumn(schema data.Schema, name string, numeric bool) error {
 			&data.MissingColumnError{Column: name, Where: "the data", Columns: schema.Names()},
 		}
 	}
+	if column.Width > 0 {
+		return fmt.Errorf("column %q %s, where one is needed", name, column.HoldsText())
+	}
 	if numeric && !column.Numeric {
 		return &saidError{fmt.Sprintf("column %q %s; it must be numbers", name, column.HoldsText()), data.ErrText}
 	}

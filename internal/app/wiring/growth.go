@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -28,7 +27,7 @@ const (
 // rowsPerGrown is how many rows there must be for a column of all terms once smooths have grown.
 const rowsPerGrown = 5
 
-// LackOfFit is a visitor that finds out what smooths miss of their columns, by which Grow changes them.
+// LackOfFit is a visitor that finds out what smooths miss of their columns, by which More changes them.
 func (d *Ready) LackOfFit() *diagnostics.LackOfFit {
 	d.lack = diagnostics.NewLackOfFit(func(column string) []float64 {
 		if d.sample == nil {
@@ -61,11 +60,11 @@ func smoothOf(t formula.Summand) (column string, k int) {
 	return t.Calls[0].Vars[0].Text, int(a.Value.Number)
 }
 
-// Grow changes the smooths that "." was expanded to and that miss something of their columns, in r, whose last pass
+// grow changes the smooths that "." was expanded to and that miss something of their columns, in r, whose last pass
 // had the visitor d.LackOfFit: they get more columns, or cuts (propose.Grow), once. grown are these terms; none, and nothing
 // changes, if all fit.
-func (q *Request) Grow(d *Ready, r *decompose.Result) (grown []string, err error) {
-	if q.Extended || d.lack == nil {
+func (q *Request) grow(d *Ready, r *decompose.Result) (grown []string, err error) {
+	if d.lack == nil {
 		return nil, nil
 	}
 	formulas := slices.Clone(q.Formulas)
@@ -100,7 +99,7 @@ func (q *Request) Grow(d *Ready, r *decompose.Result) (grown []string, err error
 		formulas[i] = f.String()
 	}
 	if len(grown) > 0 {
-		q.Formulas, q.Extended = formulas, true
+		q.extendTo(formulas)
 	}
 	return grown, nil
 }
@@ -134,9 +133,4 @@ func (d *Ready) growth(r *decompose.Result, predictor, column string, k, most in
 		}
 	}
 	return g
-}
-
-// Again makes everything ready anew after Grow, with what it grew.
-func (q *Request) Again(ctx context.Context, d *Ready, grown []string) (*Ready, error) {
-	return q.again(ctx, d, grown)
 }

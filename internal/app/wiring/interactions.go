@@ -15,6 +15,9 @@ import (
 const (
 	AutoInteractions = -1 // as many as are worth it
 	NoInteractions   = -2 // none, and what the remainder depends on is not asked either
+	// MoreInteractions are AutoInteractions if "~ ." stands where there was no formula, added once the terms are fitted (More);
+	// of terms that somebody named, none.
+	MoreInteractions = -3
 )
 
 // Of the pairs that AutoInteractions adds, each takes at least worthIt of Var(eta) from the
@@ -61,15 +64,37 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 	return interaction.NewSample(among, q.Options.Weights)
 }
 
+// NamesPairs tells whether Interactions asks for pairs of whatever terms, to be added by AddPairs.
+func (q *Request) NamesPairs() bool { return q.Interactions == AutoInteractions || q.Interactions > 0 }
+
+// More changes the formulas by what r says of the terms of d, whose last pass had d.LackOfFit and d.Ranking: first pairs come to
+// them if there was no formula (MoreInteractions), then, by a result that has these, chosen smooths grow (grow); each once. added are
+// the terms; none, and nothing changes, if all fit.
+func (q *Request) More(d *Ready, r *decompose.Result) (added []string, err error) {
+	if !q.paired {
+		q.paired = true
+		if q.Interactions == MoreInteractions && q.unasked {
+			if added, _, err = q.addPairs(r, AutoInteractions); err != nil || len(added) > 0 {
+				return added, err
+			}
+		}
+	}
+	if q.grown {
+		return nil, nil
+	}
+	q.grown = true
+	return q.grow(d, r)
+}
+
 // AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
-// everything ready anew with those that Interactions asks for, and with chosen smooths that Grow changed. added are
+// everything ready anew with those that Interactions asks for. added are
 // the terms. If Interactions asks for none, or nothing is worth it, it is d itself that comes back.
 func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
-	if q.Interactions == 0 || q.Interactions == NoInteractions {
+	if !q.NamesPairs() {
 		return d, nil, nil
 	}
 	o := *q.Options
-	o.Visitors, o.Bands, o.Cluster = append(d.Ranking(), d.LackOfFit()), decompose.ProjectionBands, "" // nobody asks for bands yet
+	o.Visitors, o.Bands, o.Cluster = d.Ranking(), decompose.ProjectionBands, "" // nobody asks for bands yet
 	rank := q.Rank
 	if rank == nil {
 		rank = decompose.Decompose
@@ -78,47 +103,45 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	grown, err := q.Grow(d, r)
+	added, stopped, err := q.addPairs(r, q.Interactions)
 	if err != nil {
 		return nil, nil, err
 	}
-	added, stopped, err := q.Extend(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	if added = append(grown, added...); len(added) == 0 {
-		d.Stopped = stopped
+	d.Stopped = stopped
+	if len(added) == 0 {
 		return d, nil, nil
 	}
-	extended, err := q.again(ctx, d, added)
+	extended, err := q.Again(ctx, d, added)
 	if err != nil {
 		return nil, nil, err
 	}
-	extended.Stopped = stopped
 	return extended, added, nil
 }
 
-// again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
-func (q *Request) again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
+// Again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
+func (q *Request) Again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
 	extended, err := q.Ready(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("adding %q: %w", added, err)
 	}
-	extended.Chosen, extended.LeftOut = q.Formulas, d.LeftOut
+	extended.Chosen, extended.LeftOut, extended.Stopped = q.Formulas, d.LeftOut, d.Stopped
 	return extended, nil
 }
 
-// Extend adds the pairs that Interactions asks for to the formulas, those that r's ranking has (Ready.Ranking), for
+// addPairs adds n pairs to the formulas, or AutoInteractions, those that r's ranking has (Ready.Ranking), for
 // another Ready. added are the terms; none, and nothing changes, if no pair is worth it.
 // stopped says why AutoInteractions adds no more.
-func (q *Request) Extend(r *decompose.Result) (added, stopped []string, err error) {
-	formulas, added, stopped, err := withPairs(q.Formulas, r, q.Options.Shared, q.Interactions)
+func (q *Request) addPairs(r *decompose.Result, n int) (added, stopped []string, err error) {
+	formulas, added, stopped, err := withPairs(q.Formulas, r, q.Options.Shared, n)
 	if err != nil || len(added) == 0 {
 		return nil, stopped, err
 	}
-	q.Formulas, q.Extended = formulas, true
+	q.extendTo(formulas)
 	return added, stopped, nil
 }
+
+// extendTo puts formulas with more terms in place of those at hand.
+func (q *Request) extendTo(formulas []string) { q.Formulas, q.extended = formulas, q.extended+1 }
 
 // withPairs are the formulas with the best n pairs of each predictor, or the pairs that are worth it; the pairs that
 // were added, and why no more. Predictors that share smoothing parameters, as classes do, have equal terms: they get

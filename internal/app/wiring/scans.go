@@ -17,10 +17,13 @@ func (q *Request) scans(src data.Source) decompose.Scans { return decompose.Scan
 
 // looks is the name of looks for terms.
 func (q *Request) looks() string {
-	if q.Extended {
+	switch q.extended {
+	case 0:
+		return "terms"
+	case 1:
 		return "extended terms"
 	}
-	return "terms"
+	return fmt.Sprintf("extended terms %d", q.extended)
 }
 
 // estimate finds the unknown parameters of the family.

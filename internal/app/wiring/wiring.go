@@ -42,11 +42,12 @@ type Request struct {
 	Drops         bool     // the rows leave out those with missing cells
 	Cache         int64    // bytes of rows that may stay in memory while the terms are made
 	Export        bool     // the result will be written into the network's file: refuse what cannot be
-	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
-	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
+	// Interactions is how many pairs of columns AddPairs or More adds to the formulas, those that
+	// the remainder depends on most: a number, AutoInteractions, MoreInteractions or NoInteractions.
 	Interactions int
 	ID           string        // column that names rows, which no network reads unless it is bound to it; "": none
 	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
+	Title        string        // of the report; "": it has its own
 
 	// Scans looks at the rows for whatever terms, response and family need to know of them; nil: Rows are
 	// all there are. Ready then reads nothing of Rows but the schema. Its looks are called "choice of terms",
@@ -60,12 +61,12 @@ type Request struct {
 	// Terms keeps what the specs of formulas have become after the look of that name, or puts other such in their
 	// place; nil: it is left.
 	Terms func(look string, made []decompose.Prepared) ([]decompose.Prepared, error)
-	// Extended says that Extend has added pairs to the formulas, or Grow changed terms, so that the looks at terms are
-	// others than those before: they are called "extended terms", ...
-	Extended bool
 
-	helper *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
-	chosen [][]string          // by formula, the columns of the smooths that "." was expanded to
+	helper        *onnxruntime.Helper // that computes; nil: it is not started, or not asked for
+	chosen        [][]string          // by formula, the columns of the smooths that "." was expanded to
+	extended      int                 // how often pairs were added to the formulas, or smooths grew: the looks at terms are others each time
+	paired, grown bool                // More has been asked for pairs, for smooths
+	unasked       bool                // the formula is "~ ." since there was none
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -97,6 +98,7 @@ type Ready struct {
 	lack      *diagnostics.LackOfFit
 	heads     []string // of the predictors
 	labels    *label.Labels
+	title     string
 	id        string
 	workers   int                                            // 0: GOMAXPROCS
 	network   *Network                                       // that Graph is of
@@ -189,7 +191,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	notes = append(notes, s.responses()...)
 	d := &Ready{
 		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
-		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, id: q.ID, workers: q.Options.Workers, network: q.Network,
+		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, title: q.Title, id: q.ID, workers: q.Options.Workers, network: q.Network,
 	}
 	if q.helper != nil {
 		var first data.Source
@@ -281,7 +283,7 @@ func (d *Ready) Complete(ctx context.Context, r *decompose.Result, dir, dropped,
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
-	r.Formulas, r.ID = d.formulas, d.id
+	r.Formulas, r.ID, r.Title = d.formulas, d.id, d.title
 	if !d.labels.IsEmpty() {
 		r.Labels = d.labels
 	}

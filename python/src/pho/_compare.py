@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Optional
 
 from . import _command, _rows, _tables
-from ._decomposition import Decomposition
+from ._decomposition import Decomposition, need_decomposition
 from ._report import Report
 
 __all__ = ["Comparison", "compare"]
@@ -33,6 +33,8 @@ def compare(a: Decomposition, b: Decomposition, rows: Optional[_rows.Rows] = Non
     -------
     Comparison
     """
+    need_decomposition("a", a)
+    need_decomposition("b", b)
     folder = tempfile.mkdtemp(prefix="pho-")
     try:
         data = [] if rows is None else _rows.files(rows, folder)

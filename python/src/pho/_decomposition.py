@@ -269,8 +269,16 @@ class Decomposition:
         self._found = None
         return self
 
-    def report(self) -> "Report":
-        """The report: shown in a notebook, or kept with ``.save("report.html")``."""
+    def report(self, title: Optional[str] = None) -> "Report":
+        """The report: shown in a notebook, or kept with ``.save("report.html")``.
+
+        Parameters
+        ----------
+        title : str, optional
+            What it is called from now on, in the result; "": what is predicted, and by which model.
+        """
+        if title is not None:
+            _command.run(["report", self._result, f"--title={title}", *_command.flags({"model": self._model})])
         return Report(self.file("report.html"), self._delete)
 
     def plot(
@@ -293,7 +301,7 @@ class Decomposition:
         predictor : str, optional
             Of which predictor; None: the first that has the term, or all.
         ax : matplotlib axes, optional
-            Where to draw one term; None: the current axes.
+            Where to draw one term; None: a new figure.
         scale : {"link", "response"}
             The contribution to the predictor; or what the response's mean, probability or other parameter is where all
             other terms are at their mean.
@@ -550,3 +558,12 @@ def _write(folder: str, contents: dict[str, bytes]) -> str:
         with open(path, "wb") as file:
             file.write(content)
     return folder
+
+
+def need_decomposition(name: str, d: Any) -> None:
+    """Refuse an argument of that name that is no decomposition."""
+    if not isinstance(d, Decomposition):
+        raise UsageError(
+            f"{name} is a {type(d).__name__}, not a decomposition: pho.decompose makes one of a model and rows, d.apply(rows) "
+            "has the parts of new rows, and pho.monitor(d, rows, time=...) compares rows of several periods"
+        )

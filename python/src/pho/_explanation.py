@@ -77,15 +77,19 @@ class Explanation:
             Needed of a model that has several.
         most : int
             How many parts are drawn; the smallest of more are put together.
+        ax : matplotlib axes, optional
+            Where to draw; None: a new figure.
 
         Returns
         -------
         matplotlib axes
         """
         parts = self.parts(row, predictor)
-        values = {" + ".join(t["terms"]): t.get("values") or {} for t in self._predictor(self._document["rows"][row], predictor)["terms"]}
+        of = self._document["rows"][row]
+        values = {" + ".join(t["terms"]): t.get("values") or {} for t in self._predictor(of, predictor)["terms"]}
         named = [(self._named(name, values.get(name, {})), v) for name, v in parts[1:]]
-        return _plot.waterfall(parts[0][1], named, ax, most)
+        response = of.get("response") or []
+        return _plot.waterfall(parts[0][1], named, ax, most, f"{response[0]['name']}: {response[0]['value']:.3g}" if len(response) == 1 else "")
 
     def _named(self, name: str, values: dict[str, Any]) -> str:
         """A part with the row's values of its columns; "unstructured" in plain words."""

@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Optional, Union
 
 from . import _command, _rows, _tables
-from ._decomposition import Decomposition
+from ._decomposition import Decomposition, need_decomposition
 from ._report import Report
 from .errors import UsageError
 
@@ -18,7 +18,12 @@ __all__ = ["Monitor", "monitor"]
 
 
 def monitor(
-    d: Optional[Decomposition], rows: Optional[_rows.Rows] = None, *, state: Union[str, "os.PathLike[str]"], predictions: Any = None, **options: Any
+    d: Optional[Decomposition],
+    rows: Optional[_rows.Rows] = None,
+    *,
+    state: Union[str, "os.PathLike[str]", None] = None,
+    predictions: Any = None,
+    **options: Any,
 ) -> "Monitor":
     """Add new rows to what is known of every day, week or other period, and compare the periods with a reference.
 
@@ -31,8 +36,9 @@ def monitor(
         None with no rows: the state is shown as it is.
     rows : optional
         New rows; None: nothing is added.
-    state : path
-        The file that keeps what is known of the periods, some numbers for each; made if it is not there.
+    state : path, optional
+        The file that keeps what is known of the periods, some numbers for each, for rows that come later; made if it is not
+        there. None: nothing is kept, and the periods of these rows are compared.
     predictions : array, optional
         Of the rows, where predictions are the model: None calls it, if it can be called.
     **options
@@ -45,6 +51,10 @@ def monitor(
     """
     if (d is None) != (rows is None):
         raise UsageError("monitor takes a decomposition and rows, or neither to show the state as it is")
+    if d is None and state is None:
+        raise UsageError("state= is missing: name the file to be shown")
+    if d is not None:
+        need_decomposition("d", d)
     folder = tempfile.mkdtemp(prefix="pho-")
     try:
         out = os.path.join(folder, "monitor")
@@ -57,7 +67,7 @@ def monitor(
                 data = d._predictor.file(data, folder)
             arguments += [d.result, *_command.flags({"data": data, "model": d.network})]
             files = {path: "the rows" for path in data if os.path.dirname(path) == folder}
-        arguments += _command.flags({"state": state, "out": out, **options})
+        arguments += _command.flags({"state": state or os.path.join(folder, "state.json"), "out": out, **options})
         return Monitor(out, folder, _command.run(arguments, files=files, warn=True))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

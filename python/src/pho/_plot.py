@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any, Callable, Optional, Sequence
 
 from . import _curves, _labels, _links
@@ -20,7 +21,7 @@ def draw(d: Result, term: str, predictor: Optional[str], ax: Any, scale: str, be
     plt = need("matplotlib.pyplot", "to plot", "matplotlib")
     name, curve = _curves.one(d, term, predictor)
     if ax is None:
-        ax = plt.gca()
+        _, ax = plt.subplots(figsize=(6.4, max(4.8, _height(curve))), layout="constrained")
     return _panel(d, name, curve, ax, scale, before, members)
 
 
@@ -33,7 +34,8 @@ def draw_all(d: Result, predictor: Optional[str], scale: str, before: bool, memb
         raise UsageError("there is no term with a curve to draw")
     across = min(_COLUMNS, len(curves))
     down = -(-len(curves) // across)
-    figure, axes = plt.subplots(down, across, figsize=(4 * across, 3 * down), squeeze=False, layout="constrained")
+    heights = [max(3.0, *(_height(c) for _, c in curves[i * across : (i + 1) * across])) for i in range(down)]
+    figure, axes = plt.subplots(down, across, figsize=(4 * across, sum(heights)), height_ratios=heights, squeeze=False, layout="constrained")
     panels = list(axes.flat)
     for ax, (name, curve) in zip(panels, curves):
         _panel(d, name, curve, ax, scale, before, members)
@@ -44,12 +46,32 @@ def draw_all(d: Result, predictor: Optional[str], scale: str, before: bool, memb
     return figure
 
 
+def _height(c: _curves.Curve) -> float:
+    """Inches in which the names of levels do not run into each other, but for very many."""
+    return min(0.18 * len(c.x), 30.0) if c.kind == "levels" else 0.0
+
+
 def _panel(d: Result, predictor: str, curve: _curves.Curve, ax: Any, scale: str, before: bool, members: bool) -> Any:
     to, axis = _scale(d, predictor, scale)
+    _rug(d, curve, ax)
     {"surface": _surface, "levels": _levels, "curve": _curve}[curve.kind](curve, ax, to, axis, before and scale == "link", members)
     ax.set_title(curve.term)
     _labels.dress(ax, d.artifact, curve.term, curve.kind)
+    terms = {t["name"]: t for t in d.predictor(predictor)["terms"]}
+    others = terms.get(curve.term, {}).get("aliased_with")
+    if others:
+        words = _labels.Words(d.artifact)
+        note = textwrap.fill(f"known only in sum with {', '.join(words.term(t, terms[t]['features']) for t in others)}", 24)
+        ax.set_title(f"{ax.get_title()}\n{note}", fontsize="medium")
     return ax
+
+
+def _rug(d: Result, c: _curves.Curve, ax: Any) -> None:
+    """Ticks below a curve at the quantiles of its column: where the rows are."""
+    column: dict[str, Any] = next((f for f in d.artifact["features"] if c.kind == "curve" and [f["name"]] == c.features[:1]), {})
+    at = [v for v in column.get("quantiles") or [] if v is not None]
+    if at:
+        ax.plot(at, [0.015] * len(at), "|", color="0.4", markersize=5, transform=ax.get_xaxis_transform())
 
 
 def _scale(d: Result, predictor: str, scale: str) -> tuple[Scale, str]:
@@ -134,16 +156,18 @@ def _surface(c: _curves.Curve, ax: Any, to: Scale, axis: str, before: bool, memb
     ax.figure.colorbar(mesh, ax=ax, label=axis)
 
 
-def waterfall(intercept: float, parts: Sequence[tuple[str, float]], ax: Any, most: int) -> Any:
-    """Draw parts that lead from an intercept to its sum with them: the largest first, the smallest of many together."""
+def waterfall(intercept: float, parts: Sequence[tuple[str, float]], ax: Any, most: int, response: str = "") -> Any:
+    """Draw parts that lead from an intercept to its sum with them, and what that is on the scale of the response: the
+    largest first, the smallest of many together.
+    """
     plt = need("matplotlib.pyplot", "to plot", "matplotlib")
     if most < 1:
         raise UsageError(f"most={most!r}: 1 or more")
-    if ax is None:
-        ax = plt.gca()
     ordered = sorted(parts, key=lambda p: -abs(p[1]))
     rest = ordered[most:]
     shown = ordered[:most] + ([(f"{len(rest)} more", math.fsum(v for _, v in rest))] if rest else [])
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8, 1.2 + 0.35 * len(shown)), layout="constrained")
     at = intercept
     for place, (_, v) in enumerate(shown):
         ax.barh(place, v, left=at, color="C0" if v >= 0 else "C3")
@@ -157,4 +181,5 @@ def waterfall(intercept: float, parts: Sequence[tuple[str, float]], ax: Any, mos
     ax.use_sticky_edges = False
     ax.margins(x=0.12)
     ax.set_xlabel(f"from the mean, {intercept:.4g}, to the model's output")
+    ax.set_title(response)
     return ax

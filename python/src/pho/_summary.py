@@ -73,7 +73,7 @@ class Summary:
             out.append((f"Explained by terms{of}", percent(after["structured"])))
             out.append((f"Explained by no term{of}", percent(after["unstructured"])))
         fit = doc.get("prediction") or {}
-        for key, name in (("r2", "R-squared of the model"), ("rmse", "RMSE of the model")):
+        for key, name in (("r2", "R-squared of the model"), ("rmse", "RMSE of the model"), ("concordance", "C-index of the model")):
             if fit.get(key) is not None:
                 out.append((name, f"{fit[key]:.4g}"))
         for key, name in (("accuracy", "Right class"), ("deviance_explained", "Deviance explained")):
@@ -157,7 +157,7 @@ def number(v: Optional[float]) -> str:
 
 def percent(v: Optional[float]) -> str:
     """A share."""
-    return "" if v is None or math.isnan(v) else f"{100 * v:.1f} %"
+    return "" if v is None or math.isnan(v) else f"{round(100 * v, 1) + 0.0:.1f} %"  # no -0.0
 
 
 def _line(cells: list[str]) -> str:

@@ -3,22 +3,27 @@
 #' In the manner of gratia, whose `draw()` and `smooth_estimates()` have methods, too.
 #'
 #' @param object a decomposition
-#' @param select,predictor,se,sim,rug,residuals,before as of [plot.pho()]
+#' @param select,predictor,type,se,sim,rug,residuals,before as of [plot.pho()]
 #' @param ncol columns of panels
 #' @param ... not used
 #' @return a ggplot of one term; of several what patchwork makes of them or, without that package, a list of class `"pho_plots"`, which
 #'   prints on one page
 #' @exportS3Method ggplot2::autoplot
-autoplot.pho <- function(object, select = NULL, predictor = NULL, se = TRUE, sim = FALSE, rug = TRUE, residuals = FALSE, before = TRUE, ncol = NULL, ...) {
+autoplot.pho <- function(object, select = NULL, predictor = NULL, type = c("link", "response"), se = TRUE, sim = FALSE, rug = TRUE, residuals = FALSE, before = TRUE, ncol = NULL, ...) {
   p <- predictor_of(object, predictor)
+  type <- match.arg(type)
+  to <- on_scale(object, p, type)
+  axis <- if (type == "link") "Partial effect" else paste(or(p$link$of, "response"), "where all else is at its mean")
   terms <- chosen_terms(object, p, select)
   if (!length(terms)) fail("pho_program_error", "there is no term to plot")
   parts <- if (residuals) predict.pho(object, type = "terms", predictor = p$name)
   plots <- lapply(terms, function(t) {
-    e <- grid_of(object, p, t, sim = sim)
+    e <- scaled(grid_of(object, p, t, sim = sim), to)
     if (!se) e$lower <- e$upper <- NA_real_
-    if (!is.null(e$x2)) ggplot_surface(t, e) else
-      ggplot_curve(t, e, if (before) own_curve(object, p, t), if (residuals) partial_residuals(object, t, parts), if (rug) rug_of(object, t), dates_of(object, t$features[[1]]))
+    if (!is.null(e$x2)) return(ggplot_surface(t, e, to(0), axis))
+    points <- if (residuals) partial_residuals(object, t, parts)
+    if (residuals) points$y <- to(points$y)
+    ggplot_curve(t, e, if (before) scaled(own_curve(object, p, t), to), points, if (rug) rug_of(object, t), dates_of(object, t$features[[1]]), axis)
   })
   names(plots) <- vapply(terms, function(t) t$name, "")
   if (length(plots) == 1) return(plots[[1]])
@@ -26,7 +31,7 @@ autoplot.pho <- function(object, select = NULL, predictor = NULL, se = TRUE, sim
   structure(plots, class = "pho_plots", ncol = ncol)
 }
 
-ggplot_curve <- function(term, e, own, residuals, rug, dates) {
+ggplot_curve <- function(term, e, own, residuals, rug, dates, axis) {
   value <- lower <- upper <- x <- y <- NULL # columns of tables
   banded <- any(is.finite(e$lower))
   made <- or(dates, identity)
@@ -34,7 +39,7 @@ ggplot_curve <- function(term, e, own, residuals, rug, dates) {
     e$x <- made(e$x)
     if (!is.null(own)) own$x <- made(own$x)
   }
-  g <- ggplot2::ggplot(e, ggplot2::aes(x, value)) + ggplot2::labs(title = term$name, x = term$features[[1]], y = "Partial effect")
+  g <- ggplot2::ggplot(e, ggplot2::aes(x, value)) + ggplot2::labs(title = term$name, x = term$features[[1]], y = axis)
   if (!is.null(residuals)) {
     at <- residuals$x
     points <- data.frame(x = if (is.factor(e$x)) factor(as.character(at), levels(e$x)) else at, y = residuals$y)
@@ -52,9 +57,9 @@ ggplot_curve <- function(term, e, own, residuals, rug, dates) {
   g + ggplot2::geom_line(na.rm = TRUE)
 }
 
-ggplot_surface <- function(term, e) {
+ggplot_surface <- function(term, e, middle, axis) {
   value <- x <- x2 <- NULL
-  most <- max(abs(e$value), na.rm = TRUE)
+  most <- max(abs(e$value - middle), na.rm = TRUE)
   # Grids are closer where there are more rows: cells end halfway between their values.
   edges <- function(v, side) {
     at <- sort(unique(as.numeric(v)))
@@ -66,8 +71,8 @@ ggplot_surface <- function(term, e) {
   left <- right <- low <- high <- NULL
   g <- ggplot2::ggplot(e, ggplot2::aes(x, x2)) + (if (is.factor(e$x) || is.factor(e$x2)) ggplot2::geom_blank()) +
     ggplot2::geom_rect(ggplot2::aes(xmin = left, xmax = right, ymin = low, ymax = high, fill = value), data = cells, inherit.aes = FALSE) +
-    ggplot2::scale_fill_distiller(palette = "RdBu", limits = c(-most, most), na.value = "transparent") +
-    ggplot2::labs(title = term$name, x = term$features[[1]], y = term$features[[2]], fill = "Partial\neffect")
+    ggplot2::scale_fill_distiller(palette = "RdBu", limits = middle + c(-most, most), na.value = "transparent") +
+    ggplot2::labs(title = term$name, x = term$features[[1]], y = term$features[[2]], fill = sub(" ", "\n", axis))
   if (is.factor(e$x) || is.factor(e$x2)) g else g + ggplot2::geom_contour(ggplot2::aes(z = value), colour = "grey30", na.rm = TRUE)
 }
 

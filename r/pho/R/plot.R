@@ -1,10 +1,14 @@
 # Curves of terms, for plots and tables.
 
-# The terms of these names or numbers (NULL: all that have a grid).
+# The terms of these names or numbers, or the only ones of these columns (NULL: all that have a grid).
 chosen_terms <- function(d, p, select) {
   known <- unique(d$effects$term[d$effects$predictor == p$name])
   if (is.null(d$effects)) fail("pho_data_error", "the decomposition has no effects.csv")
   if (is.numeric(select)) select <- term_names(p)[select]
+  select <- unlist(lapply(select, function(name) {
+    own <- Filter(function(t) t$name %in% known && identical(unlist(t$features), name), p$terms)
+    if (name %in% known || length(own) != 1) name else own[[1]]$name
+  }))
   absent <- setdiff(select, known)
   if (length(absent)) fail("pho_program_error", "no curve of ", some(absent), "; there are those of ", some(known))
   Filter(function(t) t$name %in% or(select, known), p$terms)
@@ -28,6 +32,19 @@ axis_of <- function(d, text, feature) {
   if (is.null(known$levels) && !anyNA(values)) return(values)
   own <- levels(d$data[[feature]])
   factor(text, levels = if (all(text %in% own)) intersect(own, text) else unique(text))
+}
+
+# What values of a term become: themselves, or the response where all other terms are at their mean.
+on_scale <- function(d, p, type) {
+  if (type == "link") return(identity)
+  if (identical(d$links[[p$name]]$name, "multinomial logit"))
+    fail("pho_program_error", "type = \"response\": probabilities of classes hang on all their predictors, and a curve is of one: take type = \"link\"")
+  function(v) if (is.null(v)) NULL else response_of(d, matrix(p$intercept + v, ncol = 1, dimnames = list(NULL, p$name)))[, 1]
+}
+
+scaled <- function(e, to) {
+  for (name in intersect(c("value", "lower", "upper"), names(e))) e[[name]] <- to(e[[name]])
+  e
 }
 
 # The model's own curve, before; NULL if it is zero, as that of a black box.
@@ -62,8 +79,10 @@ label_of <- function(term) if (term$kind %in% c("smooth", "tensor", "random")) s
 #' Curves with their band over a rug of the rows, factors as levels with intervals, surfaces as images with contours (empty where there are no rows).
 #'
 #' @param x a decomposition
-#' @param select names or numbers of terms; `NULL`: all
+#' @param select names or numbers of terms, or names of columns that have one; `NULL`: all
 #' @param predictor name or number, of several
+#' @param type `"link"`: what a term adds to the predictor; `"response"`: what the response's mean or probability is where all other terms
+#'   are at their mean
 #' @param scale 0: each panel has its own range; -1: all curves have the same
 #' @param pages 0: as the device is laid out, one panel after the other; n: all on n pages
 #' @param se draw bands
@@ -77,16 +96,18 @@ label_of <- function(term) if (term$kind %in% c("smooth", "tensor", "random")) s
 #' @param ... further graphical parameters
 #' @return the grids that were drawn, by term, invisibly
 #' @export
-plot.pho <- function(x, select = NULL, predictor = NULL, scale = 0, pages = 0, se = TRUE, sim = FALSE, shade = TRUE, rug = TRUE, residuals = FALSE,
+plot.pho <- function(x, select = NULL, predictor = NULL, type = c("link", "response"), scale = 0, pages = 0, se = TRUE, sim = FALSE, shade = TRUE, rug = TRUE, residuals = FALSE,
                      before = TRUE, col = "black", shade.col = "grey85", xlab = NULL, ylab = NULL, main = "", xlim = NULL, ylim = NULL, ...) {
   p <- predictor_of(x, predictor)
+  to <- on_scale(x, p, match.arg(type))
+  if (!is.numeric(scale)) fail("pho_program_error", "scale = 0 or -1 says whether panels share a range; the response is type = \"response\"")
   terms <- chosen_terms(x, p, select)
   if (!length(terms)) fail("pho_program_error", "there is no term to plot")
   if (pages > 0) {
     old <- graphics::par(mfrow = grDevices::n2mfrow(ceiling(length(terms) / pages)), mar = c(4.2, 4.2, 1.8, 1))
     on.exit(graphics::par(old))
   }
-  grids <- lapply(terms, function(t) grid_of(x, p, t, sim = sim))
+  grids <- lapply(terms, function(t) scaled(grid_of(x, p, t, sim = sim), to))
   names(grids) <- vapply(terms, function(t) t$name, "")
   parts <- if (residuals) predict.pho(x, type = "terms", predictor = p$name)
   lines <- vapply(grids, function(g) is.null(g$x2), TRUE)
@@ -95,11 +116,13 @@ plot.pho <- function(x, select = NULL, predictor = NULL, scale = 0, pages = 0, s
     t <- terms[[i]]
     e <- grids[[i]]
     if (!lines[i]) {
-      draw_surface(t, e, main = if (nzchar(main)) main else label_of(t), xlab = or(xlab, t$features[[1]]), ylab = or(ylab, t$features[[2]]), rows = if (rug) x$data, ...)
+      draw_surface(t, e, main = if (nzchar(main)) main else label_of(t), xlab = or(xlab, t$features[[1]]), ylab = or(ylab, t$features[[2]]), rows = if (rug) x$data, middle = to(0), ...)
       next
     }
     if (!se) e$lower <- e$upper <- NA_real_
-    draw_curve(e, if (before) own_curve(x, p, t), if (residuals) partial_residuals(x, t, parts), if (rug) rug_of(x, t), shade, col, shade.col,
+    points <- if (residuals) partial_residuals(x, t, parts)
+    if (residuals) points$y <- to(points$y)
+    draw_curve(e, if (before) scaled(own_curve(x, p, t), to), points, if (rug) rug_of(x, t), shade, col, shade.col,
                dates_of(x, t$features[[1]]), main = main, xlab = or(xlab, t$features[[1]]), ylab = or(ylab, label_of(t)), xlim = xlim, ylim = ylim, ...)
   }
   invisible(grids)
@@ -143,13 +166,13 @@ draw_curve <- function(e, own, residuals, rug, shade, col, shade.col, dates, mai
 }
 
 # Contours over an image.
-draw_surface <- function(term, e, main, xlab, ylab, rows, ...) {
+draw_surface <- function(term, e, main, xlab, ylab, rows, middle, ...) {
   x <- sort(unique(e$x))
   y <- sort(unique(e$x2))
   z <- matrix(NA_real_, length(x), length(y))
   z[cbind(match(e$x, x), match(e$x2, y))] <- e$value
-  most <- max(abs(z), 1e-300, na.rm = TRUE)
-  graphics::image(as.numeric(x), as.numeric(y), z, zlim = c(-most, most), col = grDevices::hcl.colors(41, "Blue-Red 3"), main = main, xlab = xlab, ylab = ylab,
+  most <- max(abs(z - middle), 1e-300, na.rm = TRUE)
+  graphics::image(as.numeric(x), as.numeric(y), z, zlim = middle + c(-most, most), col = grDevices::hcl.colors(41, "Blue-Red 3"), main = main, xlab = xlab, ylab = ylab,
                   xaxt = if (is.factor(x)) "n" else "s", yaxt = if (is.factor(y)) "n" else "s", ...)
   if (is.factor(x)) graphics::axis(1, seq_along(x), levels(x))
   if (is.factor(y)) graphics::axis(2, seq_along(y), levels(y))

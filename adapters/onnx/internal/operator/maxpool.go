@@ -25,6 +25,9 @@ func checkMaxPool(c *graph.Check) error {
 	c.Resolved = p
 	p.columnMajor = c.AttrInt("storage_order", 0) != 0
 	if len(c.Outputs) < 2 || c.Outputs[1] == nil {
+		if c.Inputs[0].Type.Floating() {
+			p.lines = newLines(p.sliding)
+		}
 		return nil
 	}
 	in := c.Inputs[0]
@@ -41,10 +44,13 @@ func compileMaxPool[T kernel.Float](n *graph.Node) Step[T] {
 		return compileMaxIndices[T](n, p)
 	}
 	return func(x *Exec[T]) error {
-		if x.Out[0].F != nil {
-			maxima(x.Out[0].F, x.In[0].F, T(math.Inf(-1)), p.sliding)
-		} else {
+		switch {
+		case x.Out[0].F == nil:
 			maxima(x.Out[0].I, x.In[0].I, math.MinInt64, p.sliding)
+		case p.lines == nil:
+			maxima(x.Out[0].F, x.In[0].F, T(math.Inf(-1)), p.sliding)
+		default:
+			maximaByLines(x.Out[0].F, x.In[0].F, x.temp(p.Scratch()), p)
 		}
 		return nil
 	}
@@ -64,6 +70,98 @@ func maxima[E kernel.Float | int64](out, in []E, least E, s *sliding) {
 				x += step
 			}
 		})
+	}
+}
+
+// lines is what MaxPool keeps to go by lines: numbers along the last axis of an image.
+type lines struct {
+	over  *sliding // the windows without the last axis; nil: an image is one line
+	bare  []int    // lines of places that the first tap of over does not cover
+	n     int      // lines of places
+	width int      // of a line with its padding, as far as windows go
+}
+
+// newLines is nil where lines are too short.
+func newLines(s *sliding) *lines {
+	const least = 16
+	last := len(s.kernel) - 1
+	l := &lines{n: graph.Product(s.places[:last])}
+	l.width = max(s.before[last]+s.image[last], (s.places[last]-1)*s.stride[last]+1+(s.kernel[last]-1)*s.dilate[last])
+	if l.width < least {
+		return nil
+	}
+	if last == 0 {
+		return l
+	}
+	l.over = newSliding(s.image[:last], s.places[:last], s.kernel[:last], s.stride[:last], s.dilate[:last], s.before[:last])
+	covered := make([]bool, l.n)
+	l.over.each(func(tap, o, _, n int) {
+		for k := o; tap == 0 && k < o+n; k++ {
+			covered[k] = true
+		}
+	})
+	for k, is := range covered {
+		if !is {
+			l.bare = append(l.bare, k)
+		}
+	}
+	return l
+}
+
+// Scratch holds the lines of places of an image twice, and one without numbers.
+func (p *pooling) Scratch() int {
+	if p.lines == nil {
+		return 0
+	}
+	return (2*p.lines.n + 1) * p.lines.width
+}
+
+// maximaByLines is maxima in two steps: of the lines under a window, number by number, and then of the numbers along a
+// line, both by vectors. An image with a NaN, which vectors may pass over, goes number by number.
+func maximaByLines[T kernel.Float](out, in, room []T, p *pooling) {
+	s, l, last := p.sliding, p.lines, len(p.kernel)-1
+	size, places, w, before := graph.Product(s.image), graph.Product(s.places), s.image[last], s.before[last]
+	all := l.n * l.width
+	under, along, blank := room[:all], room[all:2*all], room[2*all:][:l.width]
+	for i := range room {
+		room[i] = T(math.Inf(-1)) // paddings stay so
+	}
+	for i := 0; i < len(out); i += places {
+		dst, src := out[i:i+places], in[i/places*size:][:size]
+		if sum := kernel.Dot(src, src); sum != sum {
+			maxima(dst, src, T(math.Inf(-1)), s)
+			continue
+		}
+		for _, k := range l.bare {
+			copy(under[k*l.width:], blank)
+		}
+		if l.over == nil {
+			copy(under[before:], src)
+		} else {
+			step := l.over.stride[last-1]
+			l.over.each(func(tap, o, x, n int) {
+				for j := range n {
+					row, from := under[(o+j)*l.width+before:][:w], src[(x+j*step)*w:][:w]
+					if tap == 0 {
+						copy(row, from)
+					} else {
+						kernel.Max(row, row, from)
+					}
+				}
+			})
+		}
+		line := under
+		for tap := 1; tap < s.kernel[last]; tap++ {
+			off := tap * s.dilate[last]
+			kernel.Max(along[:all-off], line[:all-off], under[off:])
+			line = along
+		}
+		for k := range l.n {
+			to, from := dst[k*s.places[last]:][:s.places[last]], line[k*l.width:]
+			for j := range to {
+				to[j] = from[j*s.stride[last]] + 0 // of equal zeros either may be there: 0, not -0
+			}
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ type pooling struct {
 	p           float64 // the norm of an LpPool
 	columnMajor bool    // how MaxPool counts its Indices
 	hasIndices  bool
+	lines       *lines // of a MaxPool whose lines are worth vectors; nil: it goes number by number
 }
 
 // poolWindow reads the window of a pool and sets output 0. padded: an average counts the

@@ -42,11 +42,11 @@ func (d *discovery) findCoded() error {
 	if len(labels) == 0 && !slices.ContainsFunc(d.g.Nodes, func(n *graph.Node) bool { return table(n) != nil }) {
 		return nil
 	}
-	besides, err := d.dep.again(func(n *graph.Node, v *graph.Value) bool { return table(n) != nil && n.Inputs[1] == v })
-	if err != nil {
+	codes, err := d.codes()
+	if err != nil || len(codes) == 0 && len(labels) == 0 {
 		return err
 	}
-	codes, err := d.codes()
+	besides, err := d.dep.again(func(n *graph.Node, v *graph.Value) bool { return table(n) != nil && n.Inputs[1] == v })
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (d *discovery) codes() (map[int][]float64, error) {
 		for e := range n.Inputs[1].Width() {
 			el := Element{n.Inputs[1], e}
 			set := d.set(el)
-			if t.Shape[axis] > maxCells {
-				continue
+			if t.Shape[axis] > maxCells || d.ofTensors(set) {
+				continue // a tensor is one column, and no code
 			}
 			if d.dep.sets.size(set) != 1 {
 				d.digits(crossed, el, set, t.Shape[axis])

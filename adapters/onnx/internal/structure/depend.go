@@ -63,22 +63,31 @@ func (d dependence) at(e int) int32 {
 // isTensor reports whether an input is one column: a tensor.
 func isTensor(input *graph.Value, columns []int) bool { return len(columns) == 1 && input.Width() != 1 }
 
-// common is the set that each element of each of n's variable inputs depends on; 0: they differ, or
-// depend on none. Where tensors are in it, what n computes is of that set too: nothing additive is behind
-// it, so its elements need not be told apart.
-func (d *dependencies) common(n *graph.Node) (id int32) {
+// common is the set that each element of each of n's variable inputs depends on, or, together, that those of all inputs
+// depend on. ok is false if they differ within an input, or between inputs that do not go together. Where tensors are in
+// the set, what n computes is of that set too: nothing additive is behind it, so its elements need not be told apart.
+// Where nothing is in it neither.
+func (d *dependencies) common(n *graph.Node, together bool) (id int32, ok bool) {
 	for _, v := range n.Inputs {
 		if v == nil || v.Const != nil {
 			continue
 		}
-		switch dep := d.reads(n, v); {
-		case dep.each != nil || id != 0 && dep.all != 0 && dep.all != id:
-			return 0
-		default:
-			id = max(id, dep.all)
+		dep := d.reads(n, v)
+		if dep.each != nil || id != 0 && dep.all != 0 && dep.all != id && !together {
+			return 0, false
 		}
+		id = d.sets.union(id, dep.all)
 	}
-	return id
+	return id, id == 0 || d.sets.meet(id, d.tensors)
+}
+
+// readsAll reports whether each number that n computes is of numbers of all inputs.
+func readsAll(n *graph.Node) bool {
+	switch n.Key() {
+	case "MatMul", "Add", "Sub", "Mul", "Div":
+		return true
+	}
+	return false
 }
 
 // together is the dependence of elements on these sets, one for all if they are the same and have a tensor.
@@ -160,7 +169,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 		return err
 	}
 	d.Rules[i] = r
-	if id := d.common(n); d.sets.meet(id, d.tensors) {
+	if id, ok := d.common(n, readsAll(n)); ok {
 		for _, v := range n.Outputs {
 			if v != nil {
 				d.of[v] = dependence{all: id}

@@ -90,6 +90,8 @@ func (d *discovery) deepReason(id int32, elements []Element, by string) string {
 	case n == 1 && d.ofTensors(id):
 		c := d.columnNames(id)[0]
 		return fmt.Sprintf("%s %s on %s alone", subject, depend, d.inputOf(c))
+	case d.ofTensors(id) && n <= d.maxOrder:
+		return fmt.Sprintf("%s %s on %d columns (%s), with arrays among them", subject, depend, n, graph.QuotedList(d.columnNames(id)))
 	case id == d.all && all == 1:
 		return fmt.Sprintf("%s %s on %q, the model's only column", subject, depend, d.columnNames(id)[0])
 	case id == d.all:

@@ -38,7 +38,8 @@ func (d *dependencies) pools(n *graph.Node, r operator.Rule) bool {
 // are the features that people know as the last hidden layer, after pooling; behind another layer or a mean
 // over places there are only more of them.
 func (d *dependencies) endsDeep(n *graph.Node, r operator.Rule, belowLayer bool) bool {
-	return (belowLayer || d.pools(n, r)) && d.sets.meet(d.common(n), d.tensors)
+	id, ok := d.common(n, false)
+	return (belowLayer || d.pools(n, r)) && ok && id != 0
 }
 
 // unroll follows el back through linear operators, as reverse-mode

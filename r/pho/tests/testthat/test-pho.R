@@ -149,10 +149,15 @@ test_that("plots draw every term", {
   expect_identical(names(grids), vapply(d$artifact$predictors[[1]]$terms, function(t) t$name, ""))
   drawn(plot(d, pages = 1, scale = -1, sim = TRUE, shade = FALSE, residuals = TRUE))
   drawn(plot(d, select = 1, se = FALSE, rug = FALSE, xlim = c(0, 1), main = "one"))
+  expect_identical(names(drawn(plot(d, select = "day"))), "s(day)")
+  odds <- pho(~ s(z) + size, rows, plogis(truth(rows)), link = "logit")
+  near(drawn(plot(odds, select = "z", type = "response"))[["s(z)"]]$value, plogis(odds$artifact$predictors[[1]]$intercept + drawn(plot(odds, select = "z"))[["s(z)"]]$value), 1e-15)
+  expect_error(drawn(plot(d, scale = "response")), "type = \"response\"", class = "pho_error")
   expect_error(plot(d, select = "s(w)"), "no curve of 's\\(w\\)'", class = "pho_error")
   e <- grids[["te(x,z)"]]
   expect_true(is.numeric(e$x2) && anyNA(e$value)) # empty far from every row
   skip_if_not_installed("ggplot2")
   drawn(print(ggplot2::autoplot(d, residuals = TRUE, sim = TRUE)))
   expect_s3_class(ggplot2::autoplot(d, select = "size"), "ggplot")
+  drawn(print(ggplot2::autoplot(odds, type = "response")))
 })
