@@ -1,5 +1,5 @@
-// Package wiring brings a network, rows, formulas and a response together to what
-// decompose.Decompose takes, and afterwards notes in the result what it was made of. Package
+// Package wiring makes the arguments of decompose.Decompose from a network, rows, formulas and a
+// response, and afterwards notes in the result what it was made of. Package
 // recipe says in which order. It knows neither flags nor the files of a result.
 package wiring
 
