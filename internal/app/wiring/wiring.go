@@ -161,7 +161,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	see := func(rows files.Source) files.Source {
 		return seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(rows, q.networks()))
 	}
-	rows := Cached(see(q.Rows), q.Cache)
+	rows := cached(see(q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}

@@ -339,7 +339,7 @@ func (d *discovery) addCoded(k int, u unrolled) unrolled {
 		}
 		t := c.block.Term
 		p.Declared = append(p.Declared, c.block)
-		tensors, nodes := Sources(c.atoms)
+		tensors, nodes := sourcesOf(c.atoms)
 		why := "looks up rows of a table by " + graph.QuotedList(t.Columns())
 		if trees := d.treesOf(c.atoms); trees > 0 {
 			why = treesReason(trees, t.Columns())
