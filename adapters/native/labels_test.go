@@ -126,6 +126,7 @@ func TestTextRefused(t *testing.T) {
 	}{
 		{mlp(family.Binomial{}, "g", nil), `native: the response "g" is text with 3 different values, ["a" "b" "c"]: family binomial is of two classes; leave rows out, or code one class as 1 and the others as 0`},
 		{mlp(family.Gaussian{}, "label", nil), `native: response: column "label" holds text, where numbers are needed; two classes of text are a response of family binomial, more of categorical`},
+		{mlp(family.Ordinal{}, "label", nil), `native: response: column "label" holds text, where numbers are needed; number the classes 1, 2, ... in their order`},
 		{mlp(family.Binomial{}, "label", odd), `native: validation rows: native: response "label", data row 2: "maybe" is none of the classes ["no" "yes"] of the training rows`},
 	} {
 		if _, _, err := Train(context.Background(), c.cfg, tab); err == nil || err.Error() != c.want {

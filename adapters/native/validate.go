@@ -155,7 +155,11 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		case !ok || col.Numeric || !col.Categorical:
 			numeric(c.Response, "response")
 		case !family.TraitsOf(c.Family).Binary && !c.categorical(): // whose classes may be text
-			f.add("response: column %q holds text, where numbers are needed; two classes of text are a response of family binomial, more of categorical", c.Response)
+			advice := "two classes of text are a response of family binomial, more of categorical"
+			if _, ordered := c.Family.(family.Ordinal); ordered {
+				advice = "number the classes 1, 2, ... in their order"
+			}
+			f.add("response: column %q holds text, where numbers are needed; %s", c.Response, advice)
 		}
 	}
 	if c.Event != "" && family.Censored(c.Family) == nil {

@@ -15,8 +15,8 @@ import (
 const (
 	AutoInteractions = -1 // as many as are worth it
 	NoInteractions   = -2 // none, and what the remainder depends on is not asked either
-	// MoreInteractions are AutoInteractions if "~ ." stands where there was no formula, added once the terms are fitted (More);
-	// of terms that somebody named, none.
+	// MoreInteractions are AutoInteractions if "~ ." stands where there was no formula, added once the terms are fitted (More), but
+	// for curves by the levels of a factor, s(x, by = f), beside which s(x) is no main effect; of terms that somebody named, none.
 	MoreInteractions = -3
 )
 
@@ -74,7 +74,7 @@ func (q *Request) More(d *Ready, r *decompose.Result) (added []string, err error
 	if !q.paired {
 		q.paired = true
 		if q.Interactions == MoreInteractions && q.unasked {
-			if added, _, err = q.addPairs(r, AutoInteractions); err != nil || len(added) > 0 {
+			if added, _, err = q.addPairs(r, MoreInteractions); err != nil || len(added) > 0 {
 				return added, err
 			}
 		}
@@ -128,7 +128,7 @@ func (q *Request) Again(ctx context.Context, d *Ready, added []string) (*Ready, 
 	return extended, nil
 }
 
-// addPairs adds n pairs to the formulas, or AutoInteractions, those that r's ranking has (Ready.Ranking), for
+// addPairs adds n pairs to the formulas, or AutoInteractions or MoreInteractions, those that r's ranking has (Ready.Ranking), for
 // another Ready. added are the terms; none, and nothing changes, if no pair is worth it.
 // stopped says why AutoInteractions adds no more.
 func (q *Request) addPairs(r *decompose.Result, n int) (added, stopped []string, err error) {
@@ -230,20 +230,32 @@ func together(members []*decompose.Predictor) []decompose.PairGain {
 	return all
 }
 
-// worthAdding are the terms of the first n pairs; of AutoInteractions those that gain enough
+// worthAdding are the terms of the first n pairs; of AutoInteractions and MoreInteractions those that gain enough
 // and that the rows can bear: spare is how many more effective degrees of freedom.
 func worthAdding(pairs []decompose.PairGain, spare float64, n int) []string {
 	var terms []string
-	for i, p := range pairs {
-		if n != AutoInteractions && i >= n {
+	for _, p := range pairs {
+		if n >= 0 && len(terms) == n {
 			break
 		}
-		if n == AutoInteractions && (p.Gain < worthIt || i >= maxAuto || float64(i+1)*pairEDF > spare) {
+		if n < 0 && (p.Gain < worthIt || len(terms) == maxAuto || float64(len(terms)+1)*pairEDF > spare) {
 			break
+		}
+		if n == MoreInteractions && byFactor(p.Term) {
+			continue
 		}
 		terms = append(terms, p.Term)
 	}
 	return terms
+}
+
+// byFactor tells whether a term is s(x, by = f).
+func byFactor(term string) bool {
+	f, err := formula.Parse("~ " + term)
+	return err == nil && slices.ContainsFunc(f.Summands[0].Calls, func(c formula.Call) bool {
+		_, by := c.Arg("by")
+		return by
+	})
 }
 
 // whyStopped says why AutoInteractions adds no more than the first n pairs to the terms of d.
