@@ -19,7 +19,7 @@ CHECKFUZZTIME ?= 40
 RACETURNS ?= 1
 CHECKRACETURNS ?= 24
 
-.PHONY: build test test-long race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors check-boosters docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test test-long test-whole race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors check-boosters docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -37,6 +37,10 @@ test:
 # All tests, of benchmarks/ and examples/paper, too.
 test-long:
 	$(each) $(GO) test -vet=off ./...
+
+# The tests, of which those that draw at random or simulate do it longer and in more cases: half an hour.
+test-whole:
+	PHO_LONG=1 $(GO) test -vet=off -timeout 1h ./...
 
 # Packages that start goroutines; the race detector needs a C compiler.
 race:

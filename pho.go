@@ -78,7 +78,7 @@ type Options struct {
 	// Labels are what people call columns, levels, terms and predictors: reports use them,
 	// while names in results stay as they are (docs/labels.md). nil: no others.
 	Labels *label.Labels
-	// Title is what the report is called; "": what is predicted, and by which model.
+	// Title is the report's heading; "": the predicted quantity and the model.
 	Title string
 
 	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).

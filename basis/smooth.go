@@ -115,7 +115,7 @@ type wholeRows interface {
 	Evaluate(dst []float64, stride int, x []float64)
 }
 
-// evalWhole is Eval of a basis whose rows are full: all of them, or those that by leaves.
+// evalWhole is Eval of a basis with dense rows: of all rows, or of the rows that by leaves.
 func (t *SmoothTerm) evalWhole(dst *mat.Dense, b *data.Batch, w wholeRows) error {
 	left, err := t.leftBy(b)
 	if err != nil {

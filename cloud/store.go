@@ -45,7 +45,7 @@ type Store struct {
 	requests, bytes atomic.Int64 // reads asked for
 }
 
-// New is a store whose files on the disk are those of disk. open opens a bucket by its URL;
+// New is a store that takes files on the disk from disk. open opens a bucket by its URL;
 // nil: the library's own openers do.
 func New(disk store.Store, open func(ctx context.Context, url string) (*blob.Bucket, error)) *Store {
 	if open == nil {

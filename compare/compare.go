@@ -51,8 +51,7 @@ type Comparison struct {
 	// the range, and the quantiles of A's rows and B's together, ascending (nil: those of one
 	// are not known); levels and sample as in A.
 	Features []decompose.Feature `json:"-"`
-	// Labels are what people call the names here (Labelled): those of A, or of B where A has
-	// none.
+	// Labels are the readers' names of columns and terms (Labelled): A's, or B's where A has none.
 	Labels *label.Labels `json:"-"`
 
 	rows  Rows

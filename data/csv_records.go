@@ -78,7 +78,7 @@ func (r *records) readHeader() error {
 	for i, cell := range record {
 		name := strings.Clone(trim(cell))
 		if name == "" && i == 0 && len(record) > 1 {
-			name = Unnamed
+			name = unnamed
 		}
 		fault := ""
 		switch first, taken := seen[name]; {

@@ -121,7 +121,7 @@ func TestNotation(t *testing.T) {
 func TestUnnamedColumn(t *testing.T) {
 	for _, text := range []string{",x\n0,1\n1,2\n", "\"\",\"x\"\n\"a\",1\n\"b\",2\n"} {
 		schema, got := columnsOf(t, text, CSVOptions{}, "x")
-		if !slices.Equal(schema.Names(), []string{Unnamed, "x"}) || !NamesRows(schema[0].Name) || !slices.Equal(got.Numbers["x"], bitsOf(1, 2)) {
+		if !slices.Equal(schema.Names(), []string{unnamed, "x"}) || !NamesRows(schema[0].Name) || !slices.Equal(got.Numbers["x"], bitsOf(1, 2)) {
 			t.Errorf("%v %v", schema, got.Numbers)
 		}
 	}

@@ -52,8 +52,7 @@ func (e *MissingColumnError) Error() string {
 // become Column; "" if there are none, or for names of more than 256 bytes.
 func (e *MissingColumnError) Nearest() string { return spelling.Closest(e.Column, e.Columns) }
 
-// CellError is what is wrong at one place of a data file, and what to do about
-// it.
+// CellError is a fault at one place of a data file, with the remedy.
 type CellError struct {
 	File   string // the path as given, "-" for standard input
 	Line   int    // 1-based line of the file; 0: the format has no lines

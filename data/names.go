@@ -37,12 +37,12 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxLength], "") + "..."
 }
 
-// Unnamed is what a first column of CSV without a name is called, as pandas calls it: the
+// unnamed is what a first column of CSV without a name is called, as pandas calls it: the
 // names of rows, which df.to_csv and R's write.csv put there unless they are told not to.
-const Unnamed = "Unnamed: 0"
+const unnamed = "Unnamed: 0"
 
 // NamesRows reports whether a column of this name holds the names of rows that a program has
 // written unasked. Such a column is read by whoever names it, and stands for nothing else.
 func NamesRows(column string) bool {
-	return column == Unnamed || strings.HasPrefix(column, "__index_level_") && strings.HasSuffix(column, "__")
+	return column == unnamed || strings.HasPrefix(column, "__index_level_") && strings.HasSuffix(column, "__")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -156,5 +157,29 @@ func TestSetTexts(t *testing.T) {
 	first, _ := NewBatch(1, 0).SetTexts("x", []string{"b"}, apart)
 	if _, err := NewBatch(1, 0).SetTexts("x", []string{"c"}, apart); err != nil || first[1] != "b" {
 		t.Errorf("levels %q: %v", first, err)
+	}
+}
+
+// An ordered column has its order in every batch; a cell outside of it is refused by its row.
+func TestAddOrdered(t *testing.T) {
+	order := []string{"low", "middle", "high"}
+	tab := NewTable(3)
+	tab.BatchRows = 2
+	check(t, tab.AddOrdered("size", []string{"high", "low", "high"}, order))
+	batches := 0
+	for b, err := range tab.Batches(t.Context(), []string{"size"}) {
+		check(t, err)
+		codes, err := b.Codes("size")
+		check(t, err)
+		if diff := cmp.Diff([][]string{order}, codes.Declared); diff != "" {
+			t.Error(diff)
+		}
+		batches++
+	}
+	if batches != 2 {
+		t.Errorf("%d batches", batches)
+	}
+	if err := NewTable(2).AddOrdered("size", []string{"low", "huge"}, order); err == nil || !strings.Contains(err.Error(), `column "size", row 2: "huge" is none of`) {
+		t.Error(err)
 	}
 }

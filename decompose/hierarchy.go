@@ -276,7 +276,7 @@ func (s *solver) hierarchicalTerm(j int, t *TermResult) {
 	t.Margins = s.marginsIn(s.splits, j)
 }
 
-// momentsIn are those of term j before, after, and of what moved.
+// momentsIn are the moments of term j before and after the split, and of the moved part.
 func (s *solver) momentsIn(of splits, j int) (before, after, moved Moment) {
 	b, a := s.hierarchy.Coefficients(of.before, j), s.hierarchy.Coefficients(of.after, j)
 	moment := func(g []float64) Moment {
@@ -374,7 +374,7 @@ func (s *splitting) get() (*splitting, error) {
 	return s, s.err
 }
 
-// giving is what becomes of what the terms in order give away.
+// giving says, for each term of order, to which terms the part goes that it gives away.
 func (s *splitting) giving() []*projection.Split {
 	s.become.Do(func() {
 		for _, j := range s.order {

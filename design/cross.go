@@ -144,12 +144,7 @@ func rank(a Columns) int {
 }
 
 // AddTMul adds a' diag(w) r to dst: dst (d x K), a (n x d), w (n; nil means
-// ones), r (n x K). It is AddCross with the dense columns r.
-func AddTMul(dst *mat.Dense, a Columns, w []float64, r *mat.Dense) error {
-	return AddCross(dst, a, Dense{r}, w)
-}
-
-// AddTMul is the function of that name, without allocations.
+// ones), r (n x K). It is AddCross with the dense columns r, without allocations.
 func (k *Work) AddTMul(dst *mat.Dense, a Columns, w []float64, r *mat.Dense) error {
 	return k.AddCross(dst, a, Dense{r}, w)
 }

@@ -163,7 +163,7 @@ func (f *cellForm) at(v []float64) float64 {
 	return sum
 }
 
-// addCell adds what rows of a cell have, whose entries value holds one after the other.
+// addCell adds the quadratic forms of the rows of one cell; value holds the rows' entries one row after the other.
 func (k *QuadraticWork) addCell(dst []float64, rows []int32, columns []int32, value []float64) {
 	form, size := k.cellForm(columns), k.cells.x.K
 	wide := size + k.width

@@ -188,7 +188,7 @@ func TestScoresOfClasses(t *testing.T) {
 
 func TestExtremesOfClasses(t *testing.T) {
 	f, _ := NewCategorical(3, -1)
-	probabilities, _ := CategoricalProbabilities(3)
+	probabilities, _ := categoricalProbabilities(3)
 	o, _ := NewOrdinal([]float64{0, 1, 2}, []float64{-1, -1}) // no room for the second
 	for _, c := range []struct {
 		what      string

@@ -165,9 +165,9 @@ func (l Link) spelled(name string) string {
 // Head is how a network spells the link: "sigmoid", "softplus+0.1"; "" for the identity.
 func (l Link) Head() string { return l.spelled(l.Function()) }
 
-// LinkOfHead is the link of a predictor whose network ends in head: "" for the identity,
+// linkOfHead is the link of a predictor whose network ends in head: "" for the identity,
 // "exp", "softplus(beta=2)+0.1". The zero value if no link is spelled like that.
-func LinkOfHead(head string) Link {
+func linkOfHead(head string) Link {
 	var l Link
 	number := func(text string) float64 { // 0: it is no positive number
 		v, err := strconv.ParseFloat(text, 64)
@@ -203,7 +203,7 @@ func LinkOfHead(head string) Link {
 // that ends in head: what the head spells, under the name that l has for it. l itself without
 // a head, and for those of several numbers. The zero value: not known.
 func (l Link) Ending(head string) Link {
-	spelled := LinkOfHead(head)
+	spelled := linkOfHead(head)
 	if head == "" || l.Name != "" && spelled.Name != "" && (!spelled.Known() || spelled.Head() == l.Head()) {
 		return l
 	}

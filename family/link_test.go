@@ -138,7 +138,7 @@ func TestEnding(t *testing.T) {
 		}
 	}
 	for head, want := range map[string]string{"exp": "log", "softplus(beta=2)+0.1": "softplus(beta=2)+0.1", "inv_cloglog": "cloglog"} {
-		l := LinkOfHead(head)
+		l := linkOfHead(head)
 		if l.String() != want || l.Head() != head {
 			t.Errorf("head %q is link %q with head %q", head, l, l.Head())
 		}

@@ -63,7 +63,7 @@ func Parse(name string, heads []string) (Family, error) {
 	case "gaussian":
 		f, takes = Gaussian{}, "1 (the mean) or 2 (the mean and the scale)"
 		if k == 2 {
-			f = scaled(LinkOfHead(heads[1]))
+			f = scaled(linkOfHead(heads[1]))
 		}
 	case "binomial":
 		if f, err = linked(given, heads); err != nil {
@@ -115,7 +115,7 @@ func Parse(name string, heads []string) (Family, error) {
 	}
 	for i, h := range heads {
 		same := h
-		if l := LinkOfHead(h); l.Name != "" {
+		if l := linkOfHead(h); l.Name != "" {
 			same = l.Head() // its numbers as we write them
 		}
 		if fits := fitting(f, i); !slices.Contains(fits, same) {
@@ -154,7 +154,7 @@ func scaled(l Link) Family {
 func linked(given []argument, heads []string) (Family, error) {
 	link := ""
 	if len(heads) == 1 {
-		link = LinkOfHead(heads[0]).Name
+		link = linkOfHead(heads[0]).Name
 	}
 	for _, a := range given {
 		switch {
@@ -181,7 +181,7 @@ func categorical(heads []string, given []argument) (Family, error) {
 		case i >= 0:
 			return nil, fmt.Errorf("family categorical: predictor %d of the model ends in %q, and with the link identity the predictors are the probabilities of the classes", i+1, heads[i])
 		}
-		return CategoricalProbabilities(len(heads))
+		return categoricalProbabilities(len(heads))
 	}
 	if len(given) > 0 {
 		return nil, notHeld("categorical", nil, given)
@@ -371,7 +371,7 @@ func unknown(name string) error {
 // categorical, others gaussian.
 func Suggested(heads []string) string {
 	if len(heads) == 1 {
-		if slices.Contains(binomialLinks(), LinkOfHead(heads[0]).Name) {
+		if slices.Contains(binomialLinks(), linkOfHead(heads[0]).Name) {
 			return "binomial"
 		}
 		switch heads[0] {

@@ -14,7 +14,7 @@ import (
 // is bounded. The standard error of the concordance of so many is below 0.002.
 const concordanceRows = 100_000
 
-// timed are rows whose times are compared with what the predictor says of them.
+// timed are rows whose times are compared with their predictions.
 type timed []timedRow
 
 type timedRow struct {

@@ -13,7 +13,7 @@ import (
 // all of it, when it counts as theirs.
 const collinear = 1e-7
 
-// step is a pair that was chosen: what it adds to those before.
+// step is a chosen pair and the gain over the pairs chosen before it.
 type step struct {
 	pair [2]int
 	gain float64 // of sum w r^2

@@ -79,7 +79,7 @@ func (l *Labels) Level(column, level string) string {
 	if err != nil {
 		return level
 	}
-	return Number(c.BackTransform.Shown(v))
+	return number(c.BackTransform.Shown(v))
 }
 
 // LevelOf is what a level of a factor is called that is made of these columns: of one, its
@@ -113,7 +113,7 @@ func (l *Labels) Value(column string, v float64) string {
 	if name := c.Levels[data.LevelText(v)]; name != "" {
 		return name
 	}
-	text := Number(c.BackTransform.Shown(v))
+	text := number(c.BackTransform.Shown(v))
 	if c.Unit == "" {
 		return text
 	}
@@ -141,8 +141,8 @@ func (l *Labels) ValueText(column, text string) string {
 	return l.Value(column, v)
 }
 
-// Number writes a number with four digits, as values of columns are shown.
-func Number(v float64) string { return strconv.FormatFloat(rounded(v), 'g', -1, 64) }
+// number writes a number with four digits, as values of columns are shown.
+func number(v float64) string { return strconv.FormatFloat(rounded(v), 'g', -1, 64) }
 
 func rounded(v float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)

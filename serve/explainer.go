@@ -343,8 +343,8 @@ func fill(to [][]float64, p *decompose.Parts) {
 }
 
 // SumErrors are the standard errors of the sum of some terms of predictor k, by row; NaN where
-// there is none, and of rows that are left out. Those of several networks hold what differs
-// between them, too. Errors: as of Explain.
+// there is none, and of rows that are left out. With several networks they include the differences
+// between the networks. Errors: as of Explain.
 func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, how How, k int, terms []int) ([]float64, error) {
 	var tally data.UnseenLevels
 	b, dropped, err := e.batch(ctx, rows, how, &tally)

@@ -28,7 +28,7 @@ type request struct {
 	ID   uint64 `json:"id"`
 	Op   string `json:"op"`   // apply, or cancel
 	Rows int    `json:"rows"` // of an apply
-	// Columns are those of the payload, in order; left out: those of the hello.
+	// Columns are the payload's columns, in order; left out: the hello's.
 	Columns []string `json:"columns"`
 	// Texts are the levels of columns of text, whose values are int32 codes, -1 for missing;
 	// other columns are float64, NaN for missing, and arrays those of one row after the other.
@@ -73,11 +73,10 @@ func (q *request) how(unseen data.UnseenPolicy) (how How, err error) {
 	return how, nil
 }
 
-// maxCells bounds rows times columns of what is computed for a request: what fits into an
-// answer.
+// maxCells bounds rows times columns of an answer.
 const maxCells = MaxPayload / 8
 
-// rows are those of the payload; columns are those of the hello.
+// rows decodes the payload's rows; columns are the hello's.
 func (q *request) rows(columns []Column, payload []byte, parts int) (*Rows, error) {
 	columns = q.sent(columns)
 	if q.Rows < 0 {

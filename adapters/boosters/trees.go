@@ -10,7 +10,7 @@ import (
 	"github.com/pho-go/pho/adapters/internal/tree"
 )
 
-// treesFormat is that of a forest whose library writes no files of its own: an object of JSON with
+// treesFormat is the format of a forest whose library writes no files of its own: an object of JSON with
 //
 //	format   "pho.trees/1", the first member
 //	library  who trained it

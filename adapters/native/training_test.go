@@ -343,20 +343,3 @@ func TestWeights(t *testing.T) {
 		t.Errorf("the loss falls by %v", losses)
 	}
 }
-
-func TestEnsemble(t *testing.T) {
-	tab := simulated(t, 200, 8)
-	cfg := Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Epochs: 2, Seed: 5}}
-	models, fits, err := TrainEnsemble(context.Background(), cfg, tab, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Training.Seed = 6
-	second, _ := mustTrain(t, cfg, tab)
-	if fits[1].Seed != 6 || !bytes.Equal(saved(t, models[1]), saved(t, second)) || bytes.Equal(saved(t, models[0]), saved(t, second)) {
-		t.Error("the second network of the ensemble is not that of the second seed")
-	}
-	if _, _, err := TrainEnsemble(context.Background(), cfg, tab, 0); err == nil {
-		t.Error("an ensemble of none")
-	}
-}

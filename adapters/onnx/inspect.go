@@ -1,21 +1,12 @@
 package onnx
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
-
-// WriteJSON writes the structure as indented JSON with stable field names.
-func (s *Structure) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s)
-}
 
 // WriteText writes the structure as a tree for people: inputs, then each
 // predictor with its intercept, terms and deep part, and the reason of each

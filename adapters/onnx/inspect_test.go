@@ -46,7 +46,10 @@ func TestInspect(t *testing.T) {
 			if err := s.WriteText(&text); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.WriteJSON(&js); err != nil {
+			enc := json.NewEncoder(&js) // as pho inspect --json does
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("", "  ")
+			if err := enc.Encode(s); err != nil {
 				t.Fatal(err)
 			}
 			for ext, got := range map[string][]byte{".txt": text.Bytes(), ".json": js.Bytes()} {

@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/diagnostics"
 )
 
-// Growth is what a smooth becomes whose remainder still depends on its column.
+// Growth is a larger basis for a smooth that left the remainder dependent on its column.
 type Growth struct {
 	K    int       // columns of the spline
 	Cuts []float64 // at which it may jump, increasing; nil: nowhere

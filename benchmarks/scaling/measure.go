@@ -51,7 +51,7 @@ var sizes = []struct {
 
 const turns = 2
 
-// measure adds to m what it has not, takes the less of what both have, and saves after each piece.
+// measure adds measurements that m lacks, keeps the smaller of repeated ones, and saves after each.
 func measure(ctx context.Context, m *Measured, only kind, most int, save func() error) error {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(50)

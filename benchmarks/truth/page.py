@@ -55,9 +55,13 @@ class Results:
         """Error over the best peer's."""
         return max(self.error(network, method), FLOOR) / max(self.best(network, peers)[1], FLOOR)
 
-    def compared(self, agree: bool = False) -> list[str]:
-        """Networks whose curves are defined by the rows; of those, where all methods mean the same curve."""
-        return [n for n in self.names if not self.networks[n].collinear and not (agree and self.networks[n].disputed)]
+    def compared(self, agree: bool = False, seen: bool = False) -> list[str]:
+        """Networks whose curves are defined by the rows; of those, where all methods mean the same curve, where the best peer errs."""
+        return [
+            n
+            for n in self.names
+            if not self.networks[n].collinear and not (agree and self.networks[n].disputed) and not (seen and self.best(n, PEERS)[1] <= FLOOR)
+        ]
 
     def mean(self, method: str, **of) -> float:
         """Geometric mean of the ratios."""
@@ -188,6 +192,11 @@ def page(r: Results, draft: list[str]) -> str:
                 "to the best peer, where all methods mean the same curve",
                 str(len(r.compared(agree=True))),
                 *(f"{r.mean(m, agree=True):.2f}" for m in JUDGED),
+            ],
+            [
+                f"to the best peer, where its error is above {FLOOR}: elsewhere the ratio is 1 at least",
+                str(len(r.compared(seen=True))),
+                *(f"{r.mean(m, seen=True):.2f}" for m in JUDGED),
             ],
             ["to the best of those that open models (without mgcv)", str(len(r.compared())), *(f"{r.mean(m, peers=alone):.2f}" for m in JUDGED)],
             *(

@@ -212,11 +212,6 @@ func (s *Survey) Digest(first, next int64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Streamed says that rows of some file are reached only through all bytes before them.
-func (s *Survey) Streamed() bool {
-	return slices.ContainsFunc(s.Files, func(f SurveyFile) bool { return f.Gzip })
-}
-
 // Decode reads a survey as encoding/json writes it. What makes no sense is an error.
 func Decode(raw []byte) (*Survey, error) {
 	s := new(Survey)

@@ -281,7 +281,7 @@ func TestChangedSinceSurvey(t *testing.T) {
 		if compress {
 			s.Files[0].Size = -1
 		}
-		if s.Streamed() != compress || len(s.Files[0].Pieces) != 10 {
+		if s.Files[0].Gzip != compress || len(s.Files[0].Pieces) != 10 {
 			t.Fatal(s)
 		}
 		for _, at := range []int{0, 4, 83, 84, len(text) - 2} {

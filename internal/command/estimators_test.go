@@ -25,7 +25,10 @@ func TestEstimatorsPredictWhatTheyDo(t *testing.T) {
 		if c.Model != "" {
 			judged++
 		}
-		t.Run(c.Name, func(t *testing.T) { c.judge(t, folder) })
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.judge(t, folder)
+		})
 	}
 	if judged < 60 {
 		t.Errorf("%d estimators are judged by their files, want 60 at least", judged)

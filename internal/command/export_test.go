@@ -125,6 +125,7 @@ func TestExportInside(t *testing.T) {
 // The surrogate of a model that is no file is its structured part: of columns of predictions, by every kind of term; its
 // response is that of its eta, and its metadata say how large the remainder is. It opens as a network.
 func TestSurrogate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, text := filepath.Join(dir, "rows.csv"), strings.Split(strings.TrimSpace(rows(1500)), "\n")
 	for i, line := range text {

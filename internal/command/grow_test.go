@@ -31,6 +31,7 @@ func stepped(n int) string {
 // A "." finds where a function jumps, in one process and in shards, to the same bytes; the formula that is printed, typed,
 // gives the same curves.
 func TestChosenTermsGrow(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	h := shards{temp: t.TempDir(), n: 3, random: random}
 	data, whole := h.place("rows.csv"), h.place("whole")

@@ -34,6 +34,7 @@ func remainderOf(t *testing.T, dir string) *decompose.Remainder {
 // TestInteractions: pairs are ranked, said and added; the formula that is printed gives the
 // same result.
 func TestInteractions(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
 	data := filepath.Join(temp, "rows.csv")
 	write(t, data, rows(5000))
@@ -103,6 +104,7 @@ func TestInteractions(t *testing.T) {
 
 // TestTermsThatAreProposed: every kind of term that the ranking proposes can be fitted.
 func TestTermsThatAreProposed(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
 	data := filepath.Join(temp, "rows.csv")
 	var text strings.Builder
@@ -128,6 +130,7 @@ func TestTermsThatAreProposed(t *testing.T) {
 // TestInteractionsOfClasses: pairs are added to all classes alike, so that they still share
 // smoothing parameters.
 func TestInteractionsOfClasses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "rows.csv")
 	write(t, data, classRowsCSV([]string{"high", "low", "middle"}, 2000))

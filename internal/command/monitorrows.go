@@ -227,7 +227,7 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 	return add.End()
 }
 
-// hashFile adds what a file holds to a hash; of what cannot be read twice, a pipe, it is an error.
+// hashFile adds the bytes of a file to a hash. A pipe, which cannot be read twice, is an error.
 func hashFile(path string, to io.Writer) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is not a regular file: read it from standard input, with -", path)

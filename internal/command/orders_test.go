@@ -117,13 +117,15 @@ func TestOrdersOfTrees(t *testing.T) {
 
 // Shards make the bytes of one decomposition of learned pairs, too, whose means over their columns are those of a sample of all rows.
 func TestPlanOfPairs(t *testing.T) {
+	t.Parallel()
 	h := shards{temp: t.TempDir(), n: 3, random: rand.New(rand.NewPCG(4, 3))}
-	text := "x0,x1,x2,x3\n"
+	var text strings.Builder
+	text.WriteString("x0,x1,x2,x3\n")
 	for range 20000 {
-		text += fmt.Sprintf("%g,%g,%g,%g\n", h.random.NormFloat64(), h.random.NormFloat64(), h.random.NormFloat64(), h.random.NormFloat64())
+		fmt.Fprintf(&text, "%g,%g,%g,%g\n", h.random.NormFloat64(), h.random.NormFloat64(), h.random.NormFloat64(), h.random.NormFloat64())
 	}
 	data := h.place("rows.csv")
-	write(t, data, text)
+	write(t, data, text.String())
 	args := []string{"--model", filepath.Join("..", "..", "testdata", "zoo", "networks", "lightgbm", "pairs.onnx"), "--data", data, "--input", "X=x0..x3"}
 	done(t, append([]string{"decompose", "--out", h.place("whole")}, args...)...)
 	done(t, append([]string{"plan", "--shards", "3", "--out", h.place("plan")}, args...)...)

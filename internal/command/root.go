@@ -2,6 +2,7 @@ package command
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,9 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, s.args, err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemo(s), newInspect(s), newDecompose(s), newApply(s), newReport(s), newSummary(s), newExplain(s), newTrain(s), newVerify(s), newCompare(s), newMonitor(s), newServe(s), newPlan(s), newAccumulate(s), newMerge(s), newSolve(s))
-	complete(root)
+	if len(s.args) > 0 && strings.HasPrefix(s.args[0], cobra.ShellCompRequestCmd) {
+		complete(root) // only then: cobra keeps what completes a flag in a global map, and the whole command with it
+	}
 	return root
 }
 

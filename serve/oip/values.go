@@ -130,7 +130,7 @@ func (l *levels) code(text []byte) int32 {
 	return at
 }
 
-// tensors checks the inputs, and reads those that are binary from what follows the JSON.
+// tensors checks the inputs and reads the binary ones from the bytes behind the JSON.
 func (r *Request) tensors(raw []byte) error {
 	for i := range r.Inputs {
 		t := &r.Inputs[i]

@@ -290,7 +290,7 @@ func (s *Server) unreadable(c *fasthttp.RequestCtx, err error) {
 }
 
 // body reads the request's body to the desk, no more of it than is allowed. The memory
-// grows with what comes, not with what a length promises.
+// grows with the bytes that arrive, whatever length the header promises.
 func (s *Server) body(c *fasthttp.RequestCtx, d *desk) error {
 	d.body = d.body[:0]
 	if c.Request.Header.ContentLength() > s.o.MaxBody {

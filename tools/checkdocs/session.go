@@ -57,7 +57,7 @@ func start(cmd *exec.Cmd) *session {
 	return s
 }
 
-// run sends a block and returns what it printed; an error has what went to standard error.
+// run sends a block and returns its standard output; an error has its standard error.
 func (s *session) run(code string) (string, error) {
 	if s.bad != nil {
 		return "", s.bad

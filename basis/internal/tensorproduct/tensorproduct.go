@@ -20,8 +20,8 @@ type Rows struct {
 	Value      []float64 // n x Width
 }
 
-// NewRows has room for n rows.
-func NewRows(n, width, dim int) *Rows {
+// newRows has room for n rows.
+func newRows(n, width, dim int) *Rows {
 	return &Rows{Width: width, Dim: dim, First: make([]int32, n), Value: make([]float64, n*width)}
 }
 
@@ -29,7 +29,7 @@ func NewRows(n, width, dim int) *Rows {
 // may be nil.
 func (r *Rows) Sized(n, width, dim int) *Rows {
 	if r == nil {
-		return NewRows(n, width, dim)
+		return newRows(n, width, dim)
 	}
 	r.Width, r.Dim = width, dim
 	r.First, r.Value = slices.Grow(r.First[:0], n)[:n], slices.Grow(r.Value[:0], n*width)[:n*width]

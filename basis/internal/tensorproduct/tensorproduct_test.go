@@ -10,7 +10,7 @@ import (
 
 // drawn has three margins at n rows: banded around a circle, one value, and full.
 func drawn(r *rand.Rand, n int) []*Rows {
-	margins := []*Rows{NewRows(n, 3, 5), NewRows(n, 1, 4), NewRows(n, 2, 2)}
+	margins := []*Rows{newRows(n, 3, 5), newRows(n, 1, 4), newRows(n, 2, 2)}
 	for _, m := range margins {
 		for i := range m.First {
 			if m.Width < m.Dim {

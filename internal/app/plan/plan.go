@@ -63,7 +63,7 @@ type NamedFile struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
 
-	// Form is what is asked of a model behind an address, whose digest SHA256 is then; nil: of a file.
+	// Form is the request that a model behind an address is asked, and SHA256 is its digest; nil: the model is a file.
 	Form json.RawMessage `json:"form,omitempty"`
 }
 
@@ -82,7 +82,7 @@ type Done struct {
 // ErrOther says that a directory holds another plan.
 var ErrOther = errors.New("it holds another plan")
 
-// Digest is that of all that parts depend on: everything but what is done and where files lie.
+// Digest hashes everything that parts depend on: the plan without its progress and the places of files.
 func (p *Plan) Digest() string {
 	c := *p
 	c.Done, c.Data, c.CreatedBy, c.Next, c.Complete = nil, nil, "", nil, false

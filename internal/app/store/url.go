@@ -28,7 +28,7 @@ func CheckURL(name string) error {
 		return fmt.Errorf("the query of %q is malformed", Shown(name))
 	}
 	for key, values := range query {
-		if !slices.Contains(Settings(), key) {
+		if !slices.Contains(settings(), key) {
 			return fmt.Errorf("%q has in its query what is no setting of a store, and may be a secret: leave it out; credentials come from the environment (docs/objects.md)", Shown(name))
 		}
 		for _, v := range values {
@@ -40,8 +40,8 @@ func CheckURL(name string) error {
 	return nil
 }
 
-// Settings are what the query of a URL may hold: where a store is, and how it is spoken to.
-func Settings() []string {
+// settings are what the query of a URL may hold: where a store is, and how it is spoken to.
+func settings() []string {
 	return []string{
 		"region", "endpoint", "hostname_immutable", "use_path_style", "s3ForcePathStyle", "disable_https", "accelerate", "dualstack", "fips",
 		"profile", "role", "anonymous", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation",
@@ -63,7 +63,7 @@ func Shown(name string) string {
 				values[i] = Shown(v) // an endpoint
 			}
 		}
-		if !slices.Contains(Settings(), key) {
+		if !slices.Contains(settings(), key) {
 			query.Del(key)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
 // without structure comes without a formula. "." are the columns that the network reads, without
 // columns that the formula names or that have a role. Without a formula a network whose learned functions of
-// several columns may hold main effects gets "~ ." of these columns (impure), but for those with missing
+// several columns may hold main effects gets "~ ." of these columns (impure), without columns that have missing
 // values, which no term takes.
 func (q *Request) expand(ctx context.Context, m decompose.Model) (chosen, leftOut []string, err error) {
 	var only []string // nil: all

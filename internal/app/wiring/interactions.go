@@ -120,7 +120,7 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	return extended, added, nil
 }
 
-// Again makes everything ready anew, with the formulas as they have become: with what was added to those of d.
+// Again makes everything ready anew with q's formulas as they are now, which hold the added terms, too; the choice of terms is d's.
 func (q *Request) Again(ctx context.Context, d *Ready, added []string) (*Ready, error) {
 	extended, err := q.Ready(ctx)
 	if err != nil {

@@ -21,10 +21,10 @@ type MemberReference struct {
 	Predictions []string `json:"predictions,omitempty"` // of a model that is known by them, and has no file
 }
 
-// MemberNames are short names of several networks' files: what tells their paths apart,
+// memberNames are short names of several networks' files: what tells their paths apart,
 // without the extension and without a last "model" that all have. A file that is there
 // twice gets a number.
-func MemberNames(paths []string) []string {
+func memberNames(paths []string) []string {
 	parts := make([][]string, len(paths))
 	for i, path := range paths {
 		clean := filepath.ToSlash(filepath.Clean(path))
@@ -61,7 +61,7 @@ func MemberNames(paths []string) []string {
 // networkNames are short names of several networks, by their files or by their predictions.
 func networkNames(networks []*Network) []string {
 	if networks[0].Predictions == nil {
-		return MemberNames(pathsOf(networks))
+		return memberNames(pathsOf(networks))
 	}
 	var names []string
 	for _, n := range networks {

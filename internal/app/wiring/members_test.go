@@ -14,7 +14,7 @@ func TestMemberNames(t *testing.T) {
 		{[]string{"x/a.onnx", "x/a.onnx"}, []string{"a", "a#2"}},
 		{[]string{"run1/net.onnx", "run2/deep/net.onnx"}, []string{"run1", "run2/deep"}},
 	} {
-		if got := MemberNames(c.paths); !slices.Equal(got, c.want) {
+		if got := memberNames(c.paths); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.paths, got, c.want)
 		}
 	}

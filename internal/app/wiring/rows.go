@@ -166,8 +166,8 @@ type CachedRows struct {
 	limit int64 // of the cache, as long as nothing is read
 }
 
-// Cached keeps up to limit bytes of src's rows.
-func Cached(src files.Source, limit int64) *CachedRows {
+// cached keeps up to limit bytes of src's rows.
+func cached(src files.Source, limit int64) *CachedRows {
 	return &CachedRows{src, data.NewCache(src, limit), limit}
 }
 

@@ -176,7 +176,7 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 		return ref
 	}
 	paths := pathsOf(q.networks())
-	for i, name := range MemberNames(paths) {
+	for i, name := range memberNames(paths) {
 		ref.Members = append(ref.Members, MemberReference{Name: name, Path: paths[i], SHA256: q.networks()[i].SHA256})
 	}
 	ref.Path, ref.SHA256 = commonFolder(paths), "" // so that versions that know one network refuse it

@@ -64,7 +64,7 @@ func (o *Opened) Texts(r *decompose.Result) ([]string, error) {
 	if o.Form != nil {
 		all = append(all, o.Form.Texts()...)
 	}
-	for _, column := range TermTexts(r) {
+	for _, column := range termTexts(r) {
 		if !slices.Contains(o.Factors, column) {
 			all = append(all, column)
 		}
@@ -72,9 +72,9 @@ func (o *Opened) Texts(r *decompose.Result) ([]string, error) {
 	return all, nil
 }
 
-// TermTexts are the columns with a level, in a term of r, that is no number as levels write
+// termTexts are the columns with a level, in a term of r, that is no number as levels write
 // them: they held text.
-func TermTexts(r *decompose.Result) []string {
+func termTexts(r *decompose.Result) []string {
 	var texts []string
 	of := termLevels(r)
 	for _, column := range slices.Sorted(maps.Keys(of)) {

@@ -38,7 +38,7 @@ func TestTermTexts(t *testing.T) {
 		{[]string{"a", "2"}, []string{"g", "h", "k"}},
 		{[]string{"1", "2.5", "-3"}, nil},
 	} {
-		if got := TermTexts(withLevels(t, c.levels...)); !slices.Equal(got, c.want) {
+		if got := termTexts(withLevels(t, c.levels...)); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.levels, got, c.want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package wiring brings a network, rows, formulas and a response together to what
-// decompose.Decompose takes, and afterwards notes in the result what it was made of. Package
+// Package wiring makes the arguments of decompose.Decompose from a network, rows, formulas and a
+// response, and afterwards notes in the result what it was made of. Package
 // recipe says in which order. It knows neither flags nor the files of a result.
 package wiring
 
@@ -161,7 +161,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	see := func(rows files.Source) files.Source {
 		return seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(rows, q.networks()))
 	}
-	rows := Cached(see(q.Rows), q.Cache)
+	rows := cached(see(q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}

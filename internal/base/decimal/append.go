@@ -27,8 +27,8 @@ func Append(text []byte, v float64) []byte {
 	return text[:at+layout((*[room - 1]byte)(text[at:]), d, k)]
 }
 
-// AppendAll appends what Append does for each number, and behind each the byte that behind has for it.
-func AppendAll(text []byte, v []float64, behind []byte) []byte {
+// appendAll appends what Append does for each number, and behind each the byte that behind has for it.
+func appendAll(text []byte, v []float64, behind []byte) []byte {
 	for vectors := kernel.WritesDecimals(); len(v) > 0; v, behind = v[1:], behind[1:] {
 		if vectors && len(v) >= few {
 			text = slices.Grow(text, len(v)*kernel.DecimalRoom)

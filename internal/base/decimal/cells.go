@@ -35,7 +35,7 @@ func (c *Cells) AppendTo(text []byte) []byte {
 	for _, n := range c.ends {
 		c.behind[n-1] = '\n'
 	}
-	text = AppendAll(text, c.values, c.behind)
+	text = appendAll(text, c.values, c.behind)
 	for _, n := range c.ends {
 		c.behind[n-1] = ','
 	}

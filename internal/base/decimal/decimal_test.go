@@ -115,7 +115,7 @@ func checkAll(t *testing.T, v ...float64) {
 		behind[i] = byte('A' + i%61)
 		want = append(Append(want, v), behind[i])
 	}
-	if got := AppendAll([]byte("x"), v, behind); string(got) != string(want) {
+	if got := appendAll([]byte("x"), v, behind); string(got) != string(want) {
 		t.Fatalf("%v: %s, want %s", v, got, want)
 	}
 }

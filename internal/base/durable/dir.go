@@ -65,7 +65,7 @@ func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {
 		d.Discard()
 		return nil, dirErrorf(d.target, err, " cannot be written: %v", Reason(err))
 	}
-	RemoveLeftovers(d.target, d.files.have)
+	removeLeftovers(d.target, d.files.have)
 	for d.claim == nil { // again if another run took it for one that was left behind
 		temp := TempName(d.target)
 		if err := os.Mkdir(temp, mode); err != nil {
@@ -157,7 +157,7 @@ func (d *Dir) Commit() error {
 			return dirErrorf(d.target, err, " cannot be written: %v", Reason(err))
 		}
 	}
-	if err := SyncDir(d.temp); err != nil {
+	if err := syncDir(d.temp); err != nil {
 		return err
 	}
 	d.forgotten()
@@ -187,7 +187,7 @@ func (d *Dir) Commit() error {
 // that are new.
 func (d *Dir) syncParents() error {
 	for p := filepath.Dir(d.target); ; p = filepath.Dir(p) {
-		if err := SyncDir(p); err != nil || d.made == "" || len(p) < len(d.made) {
+		if err := syncDir(p); err != nil || d.made == "" || len(p) < len(d.made) {
 			return err
 		}
 	}

@@ -45,10 +45,10 @@ func Claimed(path string) (f *os.File, ok bool) {
 	return nil, false
 }
 
-// RemoveLeftovers removes what runs into target that were killed left beside it: a
+// removeLeftovers removes what runs into target that were killed left beside it: a
 // hidden sibling that TempName made, that no process has claimed, and that holds
 // nothing but entries that own takes for its own (nil: the sibling of a file).
-func RemoveLeftovers(target string, own func(os.DirEntry) bool) {
+func removeLeftovers(target string, own func(os.DirEntry) bool) {
 	if !Claims {
 		return
 	}
@@ -95,7 +95,7 @@ func removeLeftover(path string, own func(os.DirEntry) bool) {
 // call for the same name removes.
 func RemoveDir(path string) error {
 	path = filepath.Clean(path)
-	RemoveLeftovers(path, func(os.DirEntry) bool { return true })
+	removeLeftovers(path, func(os.DirEntry) bool { return true })
 	hidden := TempName(path)
 	if err := os.Rename(path, hidden); err != nil {
 		return fmt.Errorf("%q cannot be removed: %w", path, Reason(err))

@@ -50,7 +50,7 @@ func (u *Unfinished) WriteFiles(files ...File) error {
 			faults = append(faults, fmt.Errorf("%q cannot be written: %w", r.path, Reason(err)))
 			continue
 		}
-		faults = append(faults, SyncDir(filepath.Dir(r.target)))
+		faults = append(faults, syncDir(filepath.Dir(r.target)))
 	}
 	return errors.Join(faults...)
 }
@@ -83,7 +83,7 @@ func (u *Unfinished) prepare(file File) (*ready, error) {
 		}
 		return nil, errors.Join(file.Write(f), f.Close())
 	}
-	RemoveLeftovers(target, nil)
+	removeLeftovers(target, nil)
 	r := &ready{file.Path, target, TempName(target)}
 	mode := fs.FileMode(0o666)
 	if replaced != nil {
@@ -96,7 +96,7 @@ func (u *Unfinished) prepare(file File) (*ready, error) {
 	u.Add(r.temp, func() { _ = os.Remove(r.temp) })
 	forgotten := forgetReplaced(target)
 	claim(f) // a run that comes between finds an empty file: the rename then fails
-	err = Finish(f, file.Write)
+	err = finish(f, file.Write)
 	forgotten() // else it might be the new file that is
 	if err == nil && replaced != nil {
 		if err = inherit(r.temp, replaced); err != nil {
@@ -115,8 +115,8 @@ func WriteFile(path string, write func(*os.File) error) error {
 	return (*Unfinished)(nil).WriteFile(path, write)
 }
 
-// Finish lets write fill a new file, brings it to the disk and closes it.
-func Finish(f *os.File, write func(*os.File) error) error {
+// finish lets write fill a new file, brings it to the disk and closes it.
+func finish(f *os.File, write func(*os.File) error) error {
 	stop := Follow(context.Background(), f)
 	err := write(f)
 	stop()
@@ -128,9 +128,9 @@ func Finish(f *os.File, write func(*os.File) error) error {
 	return errors.Join(err, f.Close())
 }
 
-// SyncDir brings the names in a directory to the disk, where the system can: not on
+// syncDir brings the names in a directory to the disk, where the system can: not on
 // Windows, not on every file system, and not without the right to read dir.
-func SyncDir(dir string) error {
+func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}

@@ -32,8 +32,8 @@ const SlideWidth = 2 * 64 / 4
 // partValues is about how many numbers of lines are computed with before the next filters.
 const partValues = 1 << 15
 
-// SlideRoom is the number of values that may be read of a line of n: whole vectors.
-func SlideRoom(n int) int { return (n + SlideWidth - 1) / SlideWidth * SlideWidth }
+// slideRoom is the number of values that may be read of a line of n: whole vectors.
+func slideRoom(n int) int { return (n + SlideWidth - 1) / SlideWidth * SlideWidth }
 
 // PackFilters prepares w, the weights of groups x count filters. Weight s*k + l of each, l < k,
 // meets the line that begins at starts[s] + l*ldb. bias is a number for each filter; nil: 0.
@@ -77,7 +77,7 @@ func (f *Filters[T]) Slide(g int, c []T, ldc int, b []T, n int, relu bool, image
 	}
 	last := images.Count - 1
 	within("c", len(c)-last*images.C, f.count, n, ldc)
-	if room := len(b) - last*images.B; room < f.reach+SlideRoom(n) {
+	if room := len(b) - last*images.B; room < f.reach+slideRoom(n) {
 		panic(fmt.Sprintf("kernel: b has %d values for lines of %d up to %d", room, n, f.reach))
 	}
 	size := len(f.starts) * f.k

@@ -17,7 +17,7 @@ func checkSlide[T Float](t *testing.T, s isa, rng *rand.Rand, count, n, k, ldb, 
 	}
 	size := len(starts) * k
 	bs, cs := rng.IntN(5), count*ldc+rng.IntN(3)
-	a, b, bias := newGuarded[T](groups*count*size, 1), newGuarded[T]((images-1)*bs+50+(k-1)*ldb+SlideRoom(n), 3), newGuarded[T](groups*count, 2)
+	a, b, bias := newGuarded[T](groups*count*size, 1), newGuarded[T]((images-1)*bs+50+(k-1)*ldb+slideRoom(n), 3), newGuarded[T](groups*count, 2)
 	awkward(rng, a.v, false)
 	awkward(rng, b.v, false)
 	awkward(rng, bias.v, false)

@@ -46,7 +46,8 @@ func computed(n int) int {
 // width is the size of v's last axis.
 func width(v *graph.Value) int { return v.Shape[len(v.Shape)-1] }
 
-// compose has n, and the other products of what it reads, multiply what that is a sum of.
+// compose folds two linear layers into one: n, and the other products that read the same value, multiply the inputs of
+// the linear layer that computes the value.
 func (f *fusion) compose(n *graph.Node) bool {
 	layers := f.layers(n)
 	if layers == nil {

@@ -44,7 +44,7 @@ func (c *checker) lastEnds(n *Node) (done bool, err error) {
 	return true, nil
 }
 
-// bagLoop is what the nodes of a loop over bags say, those of its branches too.
+// bagLoop holds the nodes of a loop over bags, with the nodes of its branches.
 type bagLoop struct {
 	nodes []*onnxpb.NodeProto
 }

@@ -55,8 +55,7 @@ func (c *checker) noteEachRow(n *Node, op *Operator) {
 	}
 }
 
-// onRow is what n makes of one row whose inputs are those numbers; nil if it cannot be
-// computed.
+// onRow runs node n on a single row, with input i given by of, and returns the output; nil if it cannot be computed.
 func (c *checker) onRow(n *Node, op *Operator, of func(i int, v *Value) *Tensor) *Tensor {
 	own := *n
 	own.Resolved, own.Inputs, own.Outputs = nil, nil, []*Value{{Name: n.Name, inner: true}}

@@ -1,7 +1,6 @@
-// Package graph reads an ONNX file into values and nodes whose shapes, types and batch
-// axis are known, with what is constant folded. Read is given the operators. Known here are
-// those alone that say what a graph is made of, control flow, functions and sequences, which
-// are expanded to the nodes that they come to.
+// Package graph reads an ONNX file into values and nodes of known shapes, types and batch
+// axis, with constants folded. Read is given the operators. The package itself knows only those that
+// structure a graph: control flow, functions and sequences, which it expands to plain nodes.
 // How often a loop runs must be known then: if it depended on a row's data it would mix rows
 // anyway, since ONNX decides once for the whole batch.
 package graph

@@ -88,7 +88,7 @@ func (t DType) Number(v int64) float64 {
 	return float64(v)
 }
 
-// Order maps what holds integers of type t to what int64 orders as t does.
+// Order maps the int64 that holds an integer of type t to one that compares as the integer does in t.
 func (t DType) Order(v int64) int64 {
 	if t == Uint64 {
 		return v ^ math.MinInt64

@@ -138,8 +138,8 @@ func (c *checker) shiftAxis(n *Node, def int64) error {
 	return nil
 }
 
-// shiftAllAxes is that of Concat: what is the same for all rows is no part that it can
-// take.
+// shiftAllAxes shifts the axis of a Concat, which cannot join a value of each row with one that is the
+// same for all rows.
 func (c *checker) shiftAllAxes(n *Node) error {
 	for _, v := range n.Inputs {
 		if v != nil && !c.lifted[v] {

@@ -65,8 +65,7 @@ type Operators interface {
 	// Jumps reports whether a small change of an operand may change the output of that
 	// operator by much.
 	Jumps(key string) bool
-	// Evaluate computes the constants of n's outputs, whose memory is there, from those
-	// of its inputs.
+	// Evaluate computes n's outputs, whose memory is allocated, from its constant inputs.
 	Evaluate(n *Node) error
 }
 

@@ -175,8 +175,8 @@ func (c *checker) numbersRow(n *Node) error {
 	return fmt.Errorf("onnx: %s: input %d (%q) is the number of the row: what a row gives would depend on its position", n, at, n.Inputs[at].Name)
 }
 
-// moveOwnRow: the outputs are linear in what is read, so what a row's number adds is what the
-// same node makes of the steps.
+// moveOwnRow follows row numbers through a node that is linear in its inputs: applied to their steps from
+// row to row, it gives the step of its outputs.
 func (c *checker) moveOwnRow(n *Node, op *Operator) error {
 	if to := DType(0); n.Op == "Cast" {
 		if to, _ = TypeOf(int32(n.AttrInt("to", 0))); to != Int64 && to != Int32 {

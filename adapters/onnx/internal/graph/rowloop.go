@@ -118,8 +118,8 @@ func (c *checker) countsRows(n *Node) bool {
 	return ok && len(s.D) == 1 && s.D[0] == Size{K: 1, Rows: true}
 }
 
-// loopOverRows expands a Loop with a pass for each row, whose body picks the row by the
-// number of the pass, and gathers what it gives in scan outputs or sequences.
+// loopOverRows expands a Loop with a pass for each row: the body picks the row by the
+// number of the pass, and its values go to scan outputs or sequences.
 func (c *checker) loopOverRows(n *Node, g *onnxpb.GraphProto, l *unrolled) error {
 	index := c.rowNumber(n)
 	state := slices.Clone(l.state)

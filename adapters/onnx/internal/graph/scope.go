@@ -6,7 +6,7 @@ import (
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
-// fileNode is what a node is in the file, and what of it is not in Node.
+// fileNode is a node as the file has it, with its scope and captured values, which Node lacks.
 type fileNode struct {
 	*onnxpb.NodeProto
 	scope    *scope
@@ -123,7 +123,7 @@ func (s *scope) link(n *Node) error {
 	return nil
 }
 
-// freeNames lists what a subgraph, and those within it, read from outside, in the order
+// freeNames lists the outer values that a subgraph and its nested subgraphs read, in the order
 // of reading.
 func (s *shared) freeNames(g *onnxpb.GraphProto) []string {
 	if g == nil {

@@ -41,8 +41,7 @@ func (h heads) row(batch, head, i int) int {
 	return ((batch*h.count+head)*h.length + i) * h.size
 }
 
-// attention is an Attention with everything resolved. Keys are those of the past and then
-// those of K.
+// attention is an Attention with everything resolved. Its keys are the past's, then K's.
 type attention struct {
 	q, k, v, out        heads
 	past, keys          int // numbers of keys

@@ -32,7 +32,7 @@ func EmbeddedOf(n *graph.Node) *Embedded {
 // their sums stay in the first caches.
 const rowsLookedUp = 48
 
-// places are rows of the stack of tables, those of a part for some rows behind those of another one.
+// places are row numbers of the stack of tables: first one part's for a tile of rows, then the next part's.
 type places [1024]int32
 
 // MostEmbeddings is how many parts there may be: places hold a tile's rows of them.

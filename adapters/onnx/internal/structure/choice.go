@@ -10,9 +10,9 @@ type condition struct {
 	negated bool
 }
 
-// choose is what Where(c, yes, no) is: one of both if they are equal, or softplus where
-// it is replaced by its asymptote once it cannot be told from it in float; a choice by
-// what is missing is that of numbers. ok is false if it is no form.
+// choose is the form of Where(c, yes, no): either of both if they are equal, or softplus where
+// it is replaced by its asymptote once float cannot tell them apart; a choice by
+// missing values is the choice of the numbers. ok is false if it is no form.
 func choose(c condition, yes, no form) (form, bool) {
 	if c.negated {
 		yes, no = no, yes

@@ -90,8 +90,8 @@ func (d *discovery) dropOpposites() {
 	}
 }
 
-// oneVersusRest says of a probability that is a sigmoid divided by the sum of those of
-// all classes what it is; "" if it is not.
+// oneVersusRest describes a probability that is one class's sigmoid divided by the sum of
+// all classes' sigmoids; "" of any other.
 func (d *discovery) oneVersusRest(n *graph.Node, el Element) string {
 	if in := n.Inputs[0]; n.Key() == "pho.Coupling" && in.Producer != nil && len(in.Producer.Inputs) == 1 {
 		return fmt.Sprintf("a probability that %s joins of those of pairs of classes; these have predictors: decompose what enters with Options.Predictor %q", n, in.Producer.Inputs[0].Name)

@@ -91,7 +91,7 @@ func (d *discovery) findCoded() error {
 	return nil
 }
 
-// table is the constant whose rows a node looks up by what it reads; nil: it does not.
+// table is the constant from which a Gather looks up rows by its input; nil for any other node.
 func table(n *graph.Node) *graph.Tensor {
 	if n.Key() != "Gather" || len(n.Inputs) != 2 || n.Inputs[1] == nil || n.Inputs[1].Const != nil || n.Inputs[0] == nil {
 		return nil
@@ -339,7 +339,7 @@ func (d *discovery) addCoded(k int, u unrolled) unrolled {
 		}
 		t := c.block.Term
 		p.Declared = append(p.Declared, c.block)
-		tensors, nodes := Sources(c.atoms)
+		tensors, nodes := sourcesOf(c.atoms)
 		why := "looks up rows of a table by " + graph.QuotedList(t.Columns())
 		if trees := d.treesOf(c.atoms); trees > 0 {
 			why = treesReason(trees, t.Columns())

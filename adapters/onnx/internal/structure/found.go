@@ -10,8 +10,8 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Found is what discovery found: descriptions for people, whose fields are those of the
-// public package, and what computing needs.
+// Found is the result of discovery: descriptions for people, with the fields of the public
+// package's, and the values that computing needs.
 type Found struct {
 	Inputs     []Input
 	Predictors []Predictor

@@ -153,7 +153,7 @@ func (d *discovery) addLearned(learned [][]atom) {
 			t.Elements = append(t.Elements, a)
 		}
 		slices.SortFunc(t.Elements, d.compare)
-		tensors, _ := Sources(t.Elements)
+		tensors, _ := sourcesOf(t.Elements)
 		t.Name = learnedName(d.columnNames(f.set)) + "@" + strings.Join(tensors, "+")
 		if names[t.Name]++; names[t.Name] > 1 {
 			t.Name = fmt.Sprintf("%s#%d", t.Name, names[t.Name])
@@ -194,7 +194,7 @@ func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
 	}
 	d.s.Parts[k].Learned = append(d.s.Parts[k].Learned, LearnedPart{t, coef})
 	columns := d.columnNames(set)
-	tensors, nodes := Sources(t.Elements)
+	tensors, nodes := sourcesOf(t.Elements)
 	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most Options.MaxOrder %d)", graph.QuotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
 	code, levels := coding(t.Elements)
 	switch {
@@ -212,9 +212,9 @@ func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
 	})
 }
 
-// Sources lists the tensors of the elements and the nodes that produce them,
+// sourcesOf lists the tensors of the elements and the nodes that produce them,
 // each once.
-func Sources(elements []Element) (tensors, nodes []string) {
+func sourcesOf(elements []Element) (tensors, nodes []string) {
 	tensors, nodes = []string{}, []string{}
 	seen := map[*graph.Value]bool{}
 	for _, el := range elements {
@@ -267,6 +267,6 @@ func (d *discovery) addDeep(k int, atoms []atom) {
 	}
 	info.Columns = d.columnNames(set)
 	info.Width = len(p.Deep)
-	info.Tensors, info.Nodes = Sources(p.Deep)
+	info.Tensors, info.Nodes = sourcesOf(p.Deep)
 	d.s.Predictors[k].Deep = info
 }

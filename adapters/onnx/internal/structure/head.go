@@ -123,8 +123,8 @@ func harmless(head string, lo, hi float64) bool {
 	return lo <= guard && hi >= 1e6
 }
 
-// unclipped: bounds around what enters a head are the same as bounds around the
-// response, if those are guards.
+// unclipped is eta without a Clip between it and its head that only guards: it bounds the response as a Clip behind
+// the head would.
 func unclipped(head string, eta Element) (Element, bool) {
 	n := eta.Value.Producer
 	switch head {

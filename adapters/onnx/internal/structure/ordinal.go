@@ -221,8 +221,8 @@ func signed(all []cumulative, shift []float64) (out []float64) {
 	return out
 }
 
-// thresholds are those where the k-th probability is that of a class <= k (ascending)
-// or > k, logistic of sign eta + shift, or 1 less it.
+// thresholds are the cuts between the classes, where the k-th probability is P(class <= k) (ascending)
+// or P(class > k): logistic of sign eta + shift, or one minus it.
 func thresholds(all []cumulative, p parallel, ascending bool) Ordinal {
 	cuts, sign := signed(all, p.shift), p.sign
 	if all[0].not {
