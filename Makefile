@@ -12,12 +12,12 @@ RSCRIPT ?= Rscript
 # Seconds that the fuzz targets share: of `make fuzz`, and of its part in `make check`,
 # where they do not last for all targets and a part has its turn.
 FUZZTIME ?= 3600
-CHECKFUZZTIME ?= 40
+CHECKFUZZTIME ?= 25
 
 # The share of tests under the race detector beside those of what runs at the same time: all of
-# them in `make race`, one in 16 in `make check`, others with every commit.
+# them in `make race`, one in 36 in `make check`, others with every commit.
 RACETURNS ?= 1
-CHECKRACETURNS ?= 24
+CHECKRACETURNS ?= 36
 
 .PHONY: build test test-long test-whole race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark truth fuzz wheels check-wheels check-python check-estimators check-spark check-servers check-r check-tensors check-boosters docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
