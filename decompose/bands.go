@@ -171,11 +171,9 @@ func (d *Predictor) tellStable(n float64) error {
 	var scale []float64 // of each column of the splits
 	for _, j := range split.order {
 		by := 1.0
-		if i := slices.IndexFunc(d.Hierarchy.Smoothed, func(m Smoothed) bool { return m.Term == d.Terms[j].Name }); i >= 0 {
-			s, margins := d.Hierarchy.Smoothed[i], float64(len(d.Terms[j].Margins))
-			if s.Chance > 0 {
-				by = s.Kept + (1-s.Kept)*math.Sqrt(min(1, margins/(n*s.Chance)))
-			}
+		if s := d.Hierarchy.smoothed(d.Terms[j].Name); s != nil && s.Chance > 0 {
+			margins := float64(len(d.Terms[j].Margins))
+			by = s.Kept + (1-s.Kept)*math.Sqrt(min(1, margins/(n*s.Chance)))
 		}
 		scale = append(scale, slices.Repeat([]float64{by}, len(split.h.MarginColumns(j)))...)
 	}
@@ -205,10 +203,9 @@ func (d *Predictor) tellChance() error {
 	lo := 0
 	for _, j := range split.order {
 		hi := lo + len(split.h.MarginColumns(j))
-		i := slices.IndexFunc(d.Hierarchy.Smoothed, func(m Smoothed) bool { return m.Term == d.Terms[j].Name })
-		if i >= 0 {
+		if s := d.Hierarchy.smoothed(d.Terms[j].Name); s != nil {
 			if share := split.h.Given(j, d.robust.splits.own.SliceSym(lo, hi)) / d.Terms[j].After.Variance; share > 0 { // not NaN
-				d.Hierarchy.Smoothed[i].Chance = min(1, share)
+				s.Chance = min(1, share)
 			}
 		}
 		lo = hi

@@ -141,13 +141,12 @@ func (s *sandwichOf) planSplits(d *Predictor) error {
 	return nil
 }
 
-// smooths tells whether the split of a term is smoothed, and what is kept of the regression then.
-func (h *Hierarchy) smooths(term string) (kept float64, ok bool) {
-	i := slices.IndexFunc(h.Smoothed, func(m Smoothed) bool { return m.Term == term })
-	if i < 0 {
-		return 1, false
+// smoothed says how the split of a term is smoothed; nil: it is the regression.
+func (h *Hierarchy) smoothed(term string) *Smoothed {
+	if i := slices.IndexFunc(h.Smoothed, func(m Smoothed) bool { return m.Term == term }); i >= 0 {
+		return &h.Smoothed[i]
 	}
-	return h.Smoothed[i].Kept, true
+	return nil
 }
 
 // regressed are the pieces of term j as the regression on its margins leaves it, without smoothing: the e_ij above.

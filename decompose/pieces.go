@@ -154,8 +154,8 @@ func (r *Result) splitting(k int) *splitting {
 			return h, err
 		}
 		for j := range d.Terms {
-			if kept, ok := d.Hierarchy.smooths(d.Terms[j].Name); ok {
-				if err := h.Shrink(j, kept); err != nil {
+			if s := d.Hierarchy.smoothed(d.Terms[j].Name); s != nil {
+				if err := h.Shrink(j, s.Kept); err != nil {
 					return nil, fmt.Errorf("decompose: predictor %q: term %q: %w", d.Name, d.Terms[j].Name, err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/base/rowhash"
 	"github.com/pho-go/pho/internal/base/wire"
 )
 
@@ -64,13 +65,8 @@ func (s *thinned) cut(n int) {
 	}
 }
 
-// hashBegins tells whether the hash of a row's number (SplitMix64) begins with so many zero bits.
-func hashBegins(row int64, bits int) bool {
-	z := uint64(row) + 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return (z^z>>31)>>(64-bits) == 0
-}
+// hashBegins tells whether the hash of a row's number begins with so many zero bits.
+func hashBegins(row int64, bits int) bool { return rowhash.Of(row)>>(64-bits) == 0 }
 
 // inOrder is the sample in order of rows.
 func (s *thinned) inOrder() family.Sample {

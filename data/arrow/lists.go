@@ -89,6 +89,14 @@ func (c *column) missing(row int64, n int) ([]bool, error) {
 	return null, nil
 }
 
+// extents are extent and missing.
+func (c *column) extents(row int64, n int) (ends []int64, null []bool, err error) {
+	if ends, err = c.extent(row, n); err == nil {
+		null, err = c.missing(row, n)
+	}
+	return ends, null, err
+}
+
 // tensor decodes rows row to row+n-1.
 func (c *column) tensor(row int64, n int, v *columnar.Values) error {
 	width := columnar.Product(c.axes.Shape)
@@ -154,11 +162,7 @@ func (c *column) elements(row int64, n int, shape []int, dst []float64) (*column
 		copy(dst, v.Numbers)
 		return v.Fault, err
 	}
-	ends, err := c.extent(row, n)
-	if err != nil {
-		return nil, err
-	}
-	null, err := c.missing(row, n)
+	ends, null, err := c.extents(row, n)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +205,7 @@ func (c *column) shapeOf(row int64, n int) ([]int, error) {
 			return shape, err
 		}
 	}
-	ends, err := c.extent(row, n)
-	if err != nil {
-		return nil, err
-	}
-	null, err := c.missing(row, n)
+	ends, null, err := c.extents(row, n)
 	if err != nil {
 		return nil, err
 	}

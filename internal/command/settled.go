@@ -20,20 +20,21 @@ func (d *decomposeFlags) settled(made *recipe.Made) []string {
 	if made.Event != "" {
 		out = append(out, fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", made.Event))
 	}
-	chosen := "terms chosen by the columns; to change them, copy the formula"
-	if len(made.Added) > 0 {
-		out = append(out, "added for what was left: "+strings.Join(made.Added, ", "))
-		chosen = "the formula with what was added; to change it, copy the formula"
-		if len(d.formulas) == 0 {
-			chosen = "terms chosen by the columns, and what was added; to change them, copy the formula"
-		}
-	}
 	var formulas []string
 	for _, f := range made.Chosen {
 		formulas = append(formulas, quoteFormula(f))
 	}
-	if len(formulas) > 1 { // what predictors have of their own comes to what all have
-		chosen = strings.NewReplacer("change it", "change them", "copy the formula", "copy all formulas").Replace(chosen)
+	them, all := "it", "the formula"
+	if len(formulas) > 1 { // terms of single predictors come to the terms of all
+		them, all = "them", "all formulas"
+	}
+	chosen := "terms chosen by the columns; to change them, copy " + all
+	if len(made.Added) > 0 {
+		out = append(out, "added for what was left: "+strings.Join(made.Added, ", "))
+		chosen = "the formula with what was added; to change " + them + ", copy " + all
+		if len(d.formulas) == 0 {
+			chosen = "terms chosen by the columns, and what was added; to change them, copy " + all
+		}
 	}
 	if len(formulas) > 0 {
 		out = append(out, chosen+": --formula "+strings.Join(formulas, " --formula "))

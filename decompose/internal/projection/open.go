@@ -110,8 +110,18 @@ func (h *Hierarchy) keepOpen(s *Split) error {
 // moving are the functions of parts that are not 0: their places, and the parts of them alone.
 func moving(parts []part) (at []int, of []part) {
 	_, r := parts[0].coef.Dims()
+	moves := func(l int) bool {
+		return slices.ContainsFunc(parts, func(p part) bool {
+			for i := range p.at {
+				if p.coef.At(i, l) != 0 {
+					return true
+				}
+			}
+			return false
+		})
+	}
 	for l := range r {
-		if slices.ContainsFunc(parts, func(p part) bool { return anyNonZero(mat.Col(nil, l, p.coef)) }) {
+		if moves(l) {
 			at = append(at, l)
 		}
 	}

@@ -88,13 +88,9 @@ func (q *Request) More(d *Ready, r *decompose.Result) (added []string, err error
 	return q.grow(d, r)
 }
 
-// AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
-// everything ready anew with those that Interactions asks for. added are
-// the terms. If Interactions asks for none, or nothing is worth it, it is d itself that comes back.
+// AddPairs decomposes the network as d has it, to rank pairs of columns, and makes everything ready anew with those that
+// Interactions asks for (NamesPairs). added are the terms. If nothing is worth it, it is d itself that comes back.
 func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
-	if !q.NamesPairs() {
-		return d, nil, nil
-	}
 	o := *q.Options
 	o.Visitors, o.Bands, o.Cluster = d.Ranking(), decompose.ProjectionBands, "" // nobody asks for bands yet
 	rank := q.Rank
@@ -261,8 +257,11 @@ func byFactor(term string) bool {
 
 // whyStopped says why AutoInteractions adds no pairs but terms, which leave spare effective degrees of freedom.
 func whyStopped(pairs []decompose.PairGain, terms []string, spare float64, predictor string, rows int64) string {
-	added := map[bool]string{true: "no pair is added", false: fmt.Sprintf("no more than %d pairs are added", len(terms))}[len(terms) == 0]
-	if len(terms) == 1 {
+	added := fmt.Sprintf("no more than %d pairs are added", len(terms))
+	switch len(terms) {
+	case 0:
+		added = "no pair is added"
+	case 1:
 		added = "no more than 1 pair is added"
 	}
 	share := func(v float64) string { return fmt.Sprintf("%.2g %%", 100*v) }
