@@ -203,7 +203,7 @@ func (c *ScatterChunk) further(x []design.Columns, s [][]float64) error {
 
 // products adds those of rows x with weights s.
 func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Dense) error {
-	at := 0
+	place := func(u, v int) *oblong { return &c.out.cross[u*(2*len(x)-u-1)/2+v-u-1] }
 	for u, a := range x {
 		own := &c.out.own[u]
 		own.widen(design.Bandwidth(a))
@@ -213,24 +213,30 @@ func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Den
 		sum := c.out.sum[c.panel.off[u]:c.panel.off[u+1]]
 		c.to, c.with = append(c.to[:0], mat.NewDense(len(sum), 1, sum)), append(c.with[:0], ones)
 		for v := u + 1; v < len(x); v++ {
-			b, cross := x[v], &c.out.cross[at]
-			at++
-			turned := design.Swapped(a, b)
-			to := matrix(cross.general(turned))
-			if together(a, b) {
-				c.to, c.with = append(c.to, to), append(c.with, b.(design.Dense))
-				continue
-			}
-			first, second := a, b
-			if turned {
-				first, second = b, a
-			}
-			if err := c.work.AddCross(to, first, second, s); err != nil {
-				return err
+			if b := x[v]; together(a, b) {
+				c.to, c.with = append(c.to, matrix(place(u, v).general(false))), append(c.with, b.(design.Dense))
 			}
 		}
 		if err := c.work.AddCrosses(c.to, a, c.with, s); err != nil {
 			return err
+		}
+	}
+	for lo := 0; lo < len(x); lo += basesAtOnce { // as atOnce
+		for v := lo + 1; v < len(x); v++ {
+			for u := lo; u < min(v, lo+basesAtOnce); u++ {
+				first, second := x[u], x[v]
+				if together(first, second) {
+					continue
+				}
+				turned := design.Swapped(first, second)
+				to := matrix(place(u, v).general(turned))
+				if turned {
+					first, second = second, first
+				}
+				if err := c.work.AddCross(to, first, second, s); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
