@@ -123,7 +123,9 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 			s.networks = max(len(d.Members), 1)
 		}
 		p.predictors[k], s.leader = s, k
-		s.leader = slices.IndexFunc(p.predictors, func(o *sandwichOf) bool { return o != nil && o.sharesInverse(s) })
+		s.leader = slices.IndexFunc(p.predictors, func(o *sandwichOf) bool { // sharing is up to rounding: what follows leads nobody
+			return o != nil && p.predictors[o.leader] == o && o.sharesInverse(s)
+		})
 		some = true
 	}
 	if !some {
