@@ -32,7 +32,7 @@ const (
 	muchKept   = 30
 )
 
-// fitMemory says how much memory the run will take at its largest and refuses it if that
+// fitMemory says how much memory the run will take at its largest, and how long if that is long, and refuses it if that
 // is more than --max-memory, or without it than the machine has. What is left of --max-memory decides how many
 // of the network's outputs and, after these, of the rows are kept.
 func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
@@ -79,7 +79,11 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 		debug.SetGCPercent(muchKept)
 	}
 	log.memory(need)
-	return nil
+	work, err := decompose.EstimateWork(m, rowsOf(ready.Rows, paths), o)
+	if err == nil {
+		log.work(work, o.Goroutines(0))
+	}
+	return err
 }
 
 // cachedBeforehand bounds the rows kept by reading that comes before the rest of the run's memory
