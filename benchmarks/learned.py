@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from traces import stacks
 
 PEER = """
 import sys
@@ -94,18 +95,10 @@ def difference(a: Path, b: Path) -> float:
 def profiled(command: list[str | Path], profile: Path, to: Path) -> list[tuple[str, float]]:
     """Shares of CPU time by stage; what several stages call counts for the first of them."""
     subprocess.run([str(c) for c in [profile, to, *command[1:]]], check=True, capture_output=True)
-    out = subprocess.run(["go", "tool", "pprof", "-traces", str(profile), str(to)], check=True, capture_output=True, text=True)
-    shares, total = dict.fromkeys([s for s, _ in STAGES] + ["all else"], 0.0), 0.0
-    for trace in out.stdout.split("-----------+")[1:]:
-        lines = [line for line in trace.splitlines()[1:] if line.strip()]
-        if not lines:
-            continue
-        time = lines[0].split()[0]
-        unit = {"us": 1e-6, "ms": 1e-3}.get(time[-2:], 1.0)
-        seconds = float(time.rstrip("mus")) * unit
-        total += seconds
-        stage = next((s for s, names in STAGES if any(n in line for line in lines for n in names)), "all else")
-        shares[stage] += seconds
+    shares = dict.fromkeys([s for s, _ in STAGES] + ["all else"], 0.0)
+    for seconds, functions in stacks(profile, to):
+        shares[next((s for s, names in STAGES if any(n in f for f in functions for n in names)), "all else")] += seconds
+    total = sum(shares.values())
     return [(s, v / total) for s, v in shares.items()]
 
 
