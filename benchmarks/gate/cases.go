@@ -63,10 +63,10 @@ var cases = []gated{
 	{"solve, 600 columns", withoutAssembly, 1.5, 0, solve},
 	{"training, 10-200-200-1, batches of 1024", withoutAssembly, 4, 0, training},
 	{"read CSV", standardLibrary, 1.5, 0, readCSV},
-	{"decompose, a factor of 2000 levels, not 10", smallCase, 0.1, 0, levels},
-	{"decompose, 100 smooths, not 10", smallCase, 0.01, 0, manySmooths},
-	{"decompose, 20 classes, not 2", smallCase, 0.1, 0, classes},
-	{"decompose, NAM of learned bases, not its forward passes", anotherWay, 0.1, 0, learned},
+	{"decompose, a factor of 2000 levels, not 10", smallCase, 0.01, 0, levels},
+	{"decompose, 100 smooths, not 10", smallCase, 0.006, 0, manySmooths},
+	{"decompose, 20 classes, not 2", smallCase, 0.04, 0, classes},
+	{"decompose, NAM of learned bases, not its forward passes", anotherWay, 0.02, 0, learned},
 }
 
 // bound is the least ratio on this machine.
@@ -162,7 +162,7 @@ func levels(other bool) (func() error, error) {
 		n = 10
 	}
 	m, t := predicted(20_000, 1, 1, n)
-	return byPredictions(m, t, `g + s(x0, bs="ps", k=20)`)
+	return byPredictions(m, t, `factor(g) + s(x0, bs="ps", k=20)`)
 }
 
 func manySmooths(other bool) (func() error, error) {
@@ -172,7 +172,7 @@ func manySmooths(other bool) (func() error, error) {
 	}
 	var terms []string
 	for j := range n {
-		terms = append(terms, fmt.Sprintf(`s(%s, bs="ps", k=7)`, column(j)))
+		terms = append(terms, fmt.Sprintf(`s(%s, bs="ps", k=5)`, column(j)))
 	}
 	m, t := predicted(4000, n, 1, 10)
 	return byPredictions(m, t, strings.Join(terms, " + "))
@@ -226,7 +226,7 @@ func learned(other bool) (func() error, error) {
 		return nil, err
 	}
 	return func() error {
-		_, err := pho.Decompose(context.Background(), path, t, &pho.Options{Interactions: pho.NoInteractions, Decompose: limited(1)})
+		_, err := pho.Decompose(context.Background(), path, t, &pho.Options{Inputs: map[string][]string{"x": xs()}, Interactions: pho.NoInteractions, Decompose: limited(1)})
 		return err
 	}, nil
 }

@@ -25,6 +25,14 @@ const inputs = 10
 
 func column(j int) string { return fmt.Sprintf("x%d", j) }
 
+// xs are the columns of inputs.
+func xs() (names []string) {
+	for j := range inputs {
+		names = append(names, column(j))
+	}
+	return names
+}
+
 // columns are standard normal rows and a response.
 func columns(rows int) [][]float64 {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -130,11 +138,7 @@ func bound(raw []byte, p onnx.Precision) (*onnx.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for j := range inputs {
-		names = append(names, column(j))
-	}
-	return onnx.NewModel(g, onnx.Binding{{Input: "x", Columns: names}}, &onnx.Options{Engine: onnx.GoEngine{Precision: p}})
+	return onnx.NewModel(g, onnx.Binding{{Input: "x", Columns: xs()}}, &onnx.Options{NoStructure: true, Engine: onnx.GoEngine{Precision: p}})
 }
 
 // predictions are a model by its predictions, the columns of their names.

@@ -78,7 +78,7 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 
 // basesAtOnce is how many bases with few entries in a row are multiplied with each other before the next come: what a
 // product of two is added up in is cleared and added to the sums once a panel, whose rows should be many, and pass by less often.
-const basesAtOnce = 8
+const basesAtOnce = 4
 
 // panelLimit is the number of rows to gather for the columns x of a layout: as many as
 // stay in the second cache but for rows that are 0, of basesAtOnce bases if they have few entries in a row, for a table of
