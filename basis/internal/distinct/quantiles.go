@@ -2,15 +2,18 @@ package distinct
 
 import "math"
 
+// tailShare is the share of knots that lie evenly in the logit of their probability.
+const tailShare = 0.3
+
 // tailRows is how many rows lie between the end of the range and the knot next to it, at least.
 const tailRows = 5
 
 // Quantiles are k increasing quantiles, two or more, of points of one column by their counts: knots of a spline. They are
 // evenly apart in
 //
-//	G(u) = u/2 + (1 + logit(u)/logit(1 - tailRows/rows))/4
+//	G(u) = (1 - tailShare) u + tailShare (1 + logit(u)/logit(1 - tailRows/rows))/2
 //
-// of their probability u, bounded to where tailRows lie beyond it. Evenly in u alone, the last piece of a spline would reach from
+// of their probability u, its logit bounded to where tailRows lie beyond it. Evenly in u alone, the last piece of a spline would reach from
 // the 95 % quantile to the largest value, and miss what the function does there. A point counts for no more than a share of
 // 1/(k-1): so quantiles increase, whatever occurs often. The least and the greatest are lo and hi, which no point may lie
 // beyond: the range, which a sample need not hold.
@@ -58,7 +61,9 @@ func tailed(count []float64) []float64 {
 	}
 	end := min(0.25, tailRows/rows)
 	logit := func(u float64) float64 { return math.Log(u / (1 - u)) }
-	g := func(u float64) float64 { return u/2 - logit(min(max(u, end), 1-end))/(4*logit(end)) + 0.25 }
+	g := func(u float64) float64 {
+		return (1-tailShare)*u + tailShare*(1-logit(min(max(u, end), 1-end))/logit(end))/2
+	}
 	mass := make([]float64, len(count))
 	below := 0.0
 	for i, n := range count {
