@@ -15,7 +15,7 @@ func (d *discovery) missing() ([]bool, error) {
 	may := make([]bool, len(d.s.Columns))
 	takes := func(n *graph.Node, v *graph.Value) bool {
 		e := d.dep.table.Of(n)
-		return e != nil && v.Const == nil && (e.Missing != nil && e.Missing(n, v) || compares(n))
+		return e != nil && v.Const == nil && (e.Missing != nil && e.Missing(n, v) || d.dep.table.Is(n, graph.Comparing))
 	}
 	some := false
 	for _, n := range d.g.Nodes {
@@ -38,15 +38,6 @@ func (d *discovery) missing() ([]bool, error) {
 		may[c] = !stops.sets.contains(reach, c)
 	}
 	return may, nil
-}
-
-// compares: of NaN it says what it says of no number.
-func compares(n *graph.Node) bool {
-	switch n.Key() {
-	case "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "IsInf":
-		return true
-	}
-	return false
 }
 
 // chosen are the columns that element e of a Where has no value without: those of the chosen
@@ -95,10 +86,7 @@ func (d *dependencies) mayBeUndefined() map[*graph.Value]bool {
 			tells = tells || heals
 			from = from || undefined[v] && !heals
 		}
-		switch n.Op {
-		case "Log", "Sqrt", "Pow", "Div", "Reciprocal", "Mod", "Asin", "Acos", "Acosh", "Atanh", "ReduceLogSum":
-			from = true
-		}
+		from = from || e.Operator.Is&graph.Undefined != 0
 		for _, v := range n.Outputs {
 			if v != nil && from {
 				undefined[v] = true
