@@ -126,7 +126,7 @@ func TestReplacedObject(t *testing.T) {
 	}
 }
 
-// What a store refuses is said with the object's name and what to do, and without secrets.
+// A refusal names the object and the remedy, and shows no secrets.
 func TestRefusals(t *testing.T) {
 	p := amazon(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")

@@ -201,7 +201,8 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is what encoding/json reads, and nothing that it refuses is taken.
+// FuzzParse: accepted requests give the values of encoding/json, and a request that it
+// refuses is refused.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good), -1)
 	f.Add([]byte(`{"inputs":[{"name":"x","datatype":"FP64","shape":[1],"parameters":{"binary_data_size":8}}]}12345678`), 88)

@@ -7,10 +7,10 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
-// fusion puts fewer nodes in the place of some that compute the same, up to rounding. The
-// graph stays as it is: what a node does, and what depends on it, is read there.
-// Activations stay steps of their own: the rows of a block are in the second cache, where a pass
-// over them takes a hundredth of their product.
+// fusion puts fewer nodes in the place of some that compute the same, up to rounding. The graph
+// stays as it is: readers of what a node does, or depends on, look there. Activations stay steps
+// of their own: the rows of a block are in the second cache, where a pass over them takes a
+// hundredth of their product.
 type fusion struct {
 	table   operator.Table[float64]
 	nodes   [][]*graph.Node // those in the place of each

@@ -40,8 +40,9 @@ func (d *discovery) missing() ([]bool, error) {
 	return may, nil
 }
 
-// chosen are the columns that element e of a Where has no value without: those of the chosen
-// numbers, but for those that the condition knows to be missing, and what the condition needs.
+// chosen are the columns that element e of a Where has no value without: the columns of the
+// chosen numbers, except where the condition tests them for NaN, and the columns that the
+// condition itself needs.
 func (d *dependencies) chosen(n *graph.Node, r operator.Rule, e int) int32 {
 	numbers, needs, knows := int32(0), int32(0), int32(0)
 	r.Each(0, e, func(k, ie int, _ float64) {
