@@ -1,6 +1,6 @@
-// Package resultdir writes and reads the directory of a decomposition: what it is
-// (decomposition.json, moments.bin) and what people read of it (effects.csv,
-// report.html). Contributions and run.json are the command's.
+// Package resultdir writes and reads the directory of a decomposition: its data
+// (decomposition.json, moments.bin) and its presentation (effects.csv, report.html).
+// Contributions and run.json are the command's.
 package resultdir
 
 import (

@@ -39,7 +39,7 @@ func planRun(g *graph.Graph, want []*graph.Value, o Options) *runPlan {
 	p.keepNeeded(g, want)
 	p.double = p.double || o.Precision == Double
 	if !o.Apart {
-		p.nodes = fused(p.nodes, want, p.double, !o.LayerByLayer)
+		p.nodes = fused(p.table, p.nodes, want, p.double, !o.LayerByLayer)
 	}
 	l := &liveness{runPlan: p, root: map[*graph.Value]*graph.Value{}, last: map[*graph.Value]int{}}
 	l.find(want)

@@ -148,6 +148,12 @@ func (t Table[T]) Jumps(key string) bool {
 	return e != nil && e.Jumps
 }
 
+// Is reports whether the operator of n has one of the traits.
+func (t Table[T]) Is(n *graph.Node, traits graph.Traits) bool {
+	e := t.Of(n)
+	return e != nil && e.Operator.Is&traits != 0
+}
+
 // Keys lists the operators in alphabetical order.
 func (t Table[T]) Keys() []string { return slices.Sorted(maps.Keys(t)) }
 
@@ -182,6 +188,12 @@ func (t Table[T]) Evaluate(n *graph.Node) error {
 		x.Out = append(x.Out, operand(v))
 	}
 	return t.Of(n).Compile(n)(x)
+}
+
+// is adds traits to an entry.
+func is[T kernel.Float](t graph.Traits, e Entry[T]) Entry[T] {
+	e.Operator.Is |= t
+	return e
 }
 
 // movesFirst: the outputs hold numbers of the first input alone.
