@@ -149,10 +149,10 @@ def page(r: Results, draft: list[str]) -> str:
     for method in JUDGED:
         lost = sorted((n for n in r.compared() if r.ratio(n, method) > WORST), key=lambda n: -r.ratio(n, method))
         if lost:
-            out += [f"`{method}` is worse than the best peer on {len(lost)} of {len(r.compared())} networks:", ""]
+            out += [f"`{method}` is worse than the best peer on {len(lost)} of {len(r.compared())} networks, furthest on", ""]
             out += table(
                 ["network", "error", "best peer", "its error", "ratio"],
-                [[n, f"{r.error(n, method):.4f}", r.best(n)[0], f"{r.best(n)[1]:.4f}", f"{r.ratio(n, method):.2f}"] for n in lost],
+                [[n, f"{r.error(n, method):.4f}", r.best(n)[0], f"{r.best(n)[1]:.4f}", f"{r.ratio(n, method):.2f}"] for n in lost[:5]],
             )
 
     out += ["## Errors of curves", "", ERRORS, ""]
@@ -303,25 +303,17 @@ HOW = """**The truth** of a column is its main effect: the function of that colu
 in mean square over the population. Where a network is additive these are its own functions. Else columns depend on each other in
 pairs alone, and the main effects of the hierarchical functional ANOVA (Hooker 2007) are the same: in closed form for the networks
 that are written by hand (of x1 x2 at correlation r: r/(1 + r²) x² for each), by least squares on a million evenly spread rows for the
-others (right to about 0.003; `benchmarks/truth/test_truth.py`). Partial dependence, accumulated effects and Shapley values
-define other curves where columns are dependent *and* interact; a second mean leaves these networks out.
+others (right to about 0.003; `benchmarks/truth/test_truth.py`). Methods that define
+other curves where columns are dependent *and* interact are compared by a second mean, without these networks.
 
 **The networks** are written by hand as ONNX in float64, or were trained (MLP, NAM, NAM or lines beside an MLP, XGBoost; 4,000 rows with
 noise, `benchmarks/truth/train.py`) and are in `benchmarks/truth/networks`. The number is the correlation; of `factor` it is
 the shift of x1 from level to level. *lines and MLP* has lines for structure, and lines are all that `pho` then shows: what is curved stays
 in the remainder, which the command says.
 
-**The peers** have the rows, and the function to call. Of the settings below the one counts that is nearest to the truth on this network,
-which no user could choose; pho has one setting.
-
-| peer | settings |
-|---|---|
-| PDP | 50 quantiles; every value |
-| ALE | 10, 20, 50, 100, 200, 500 quantile bins; one for each row |
-| SHAP | exact Shapley values (interventional; background of 200 rows, of additive networks 100: it moves none of their curves), their mean by value in 20, 50, 100, 200, 1000 bins, and a smoothing spline |
-| EBM | fitted to the predictions: defaults; unsmoothed at a faster rate. Pairs are left out: they come after the main effects and change none |
-| effector | ALE in 20, 50, 200 and 1000 bins; RHALE by dynamic programming (20 and 50 bins) and 50 and 200 quantiles |
-| mgcv | gam by REML on the predictions: `cr` with k = 20 and 40, `ps` with 20; with `ti` of the true pairs, which it is told |
+**The peers** (PDP, ALE, SHAP, EBM, effector's ALE and RHALE, mgcv) have the rows, and the function to call. Each has two to eight settings
+(`benchmarks/truth/methods.py`), of which the one counts that is nearest to the truth on this network, which no user could choose; pho has one
+setting. mgcv is told the true pairs.
 
 Versions: {versions}.
 
