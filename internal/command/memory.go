@@ -108,9 +108,10 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 	if err != nil {
 		return nil, err
 	}
+	read := int64(max(int(d.data.batch), 1<<15)) // rows
 	rows, workers := int64(chunk), int64(o.Goroutines((known+int64(chunk)-1)/int64(chunk)))
 	if known > 0 {
-		rows = min(rows, known)
+		rows, read = min(rows, known), min(read, known)
 	}
 	columns := int64(0) // of the contributions
 	for k := range m.Predictors() {
@@ -128,7 +129,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 		networks = int64(len(joined.Networks()))
 	}
 	need = memoryInFlags(need).Add("network", networks*workers*graph.Memory(), "fewer --workers").
-		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15))+(2*workers+1)*parsedText, "a smaller --batch-size").
+		Add("files being read", 3*int64(len(src.Schema()))*8*read+(2*workers+1)*parsedText, "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if d.interactions != "none" {
 		need = need.Add("pairs of columns", interaction.Memory(len(wiring.RowColumns(m, o)), len(m.Predictors()), heldChunks(workers, known, int64(chunk))), "--interactions none")
