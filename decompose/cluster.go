@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
@@ -149,7 +150,7 @@ func (c *clusterSums) warnings(r *Result) []string {
 }
 
 // covariance of predictor k by the sums.
-func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robustCovariance {
+func (s *sandwichOf) clustered(c *clusterSums, k int, bias mat.Symmetric) *robustCovariance {
 	p, g, width := len(s.centre), len(c.names), s.width()
 	from, given := 0, 0
 	for _, w := range c.widths[:k] {
@@ -185,9 +186,8 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 	var products mat.VecDense
 	levels := mat.NewVecDense(n, level)
 	products.MulVec(u.T(), levels)
-	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.cov, &products)
-	cross.ScaleVec(factor/(s.sumW*s.phi), cross)
+	copy(out.intercept, linalg.MulVec(s.cov, products.RawVector().Data))
+	floats.Scale(factor/(s.sumW*s.phi), out.intercept)
 	out.variance = factor * mat.Dot(levels, levels) / (s.sumW * s.sumW)
 	if given > 0 {
 		var xu mat.Dense

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // weighing finds the weights s_i of one predictor's rows, for one worker.
@@ -124,19 +125,18 @@ func (w *weighing) pins(x []design.Columns, n int, weights []float64) error {
 // is x_j'[A^-1 x]_j of term j (all times phi).
 func (w *weighing) pin(columns []design.Columns, i int) {
 	s := w.of
-	x := mat.NewVecDense(len(s.centre), nil)
+	x := make([]float64, len(s.centre))
 	at := 0
 	for _, c := range columns {
 		_, d := c.Dims()
-		design.CopyRow(x.RawVector().Data[at:at+d], c, i)
+		design.CopyRow(x[at:at+d], c, i)
 		at += d
 	}
-	floats.Sub(x.RawVector().Data, s.frame.Left())
-	var cx mat.VecDense
-	cx.MulVec(s.cov, x)
+	floats.Sub(x, s.frame.Left())
+	cx := linalg.MulVec(s.cov, x)
 	at = 0
 	for j, d := range s.frame.Dims {
-		if share := mat.Dot(x.SliceVec(at, at+d), cx.SliceVec(at, at+d)); share > w.of.phi*w.h[i]/4 {
+		if share := floats.Dot(x[at:at+d], cx[at:at+d]); share > w.of.phi*w.h[i]/4 {
 			w.pinned[j]++
 		}
 		at += d

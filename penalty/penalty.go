@@ -30,7 +30,7 @@ type Problem struct {
 	// means and the intercept itself is not among the p columns. Without one
 	// they are raw.
 	Intercept bool
-	XX        *mat.SymDense // X'WX
+	XX        mat.Symmetric // X'WX: a *mat.SymDense, or one that this module's packages make for columns of many levels
 	XZ        []float64     // X'Wz
 	ZZ        float64       // z'Wz
 

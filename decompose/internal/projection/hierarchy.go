@@ -486,7 +486,7 @@ func (h *Hierarchy) GivenTo(s *Split, j, m int) []float64 {
 
 // Hierarchy is that of the predictor's blocks.
 func (c *Constrained) Hierarchy(n Nesting) (*Hierarchy, error) {
-	h, err := NewHierarchy(c.view.XX, c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
+	h, err := NewHierarchy(linalg.Dense(c.view.XX), c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
 	if err != nil || h.open != nil {
 		return h, err
 	}

@@ -58,7 +58,11 @@ func (s *spans) takenByLevels(f int, x *mat.Dense) *mat.Dense {
 
 // apartRows tells whether the products of standardised columns with correlations a and means u are
 // zero about 0, but for rounding.
-func apartRows(a *mat.SymDense, u []float64) bool {
+func apartRows(corr mat.Symmetric, u []float64) bool {
+	a, dense := corr.(*mat.SymDense)
+	if !dense { // which the sums tell
+		return true
+	}
 	const rounding = 1e-12 // relative to the lengths of both columns
 	length, raw := make([]float64, len(u)), a.RawSymmetric()
 	for i, v := range u {
