@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // Memory is an estimate of the bytes that a run holds at its largest, by what
@@ -32,7 +34,7 @@ const (
 // penalties that overlap add theirs.
 const solveMatrices = 8
 
-// levelMatrices is how many there are of the products of levels of one term with each other, which no row has: their sums
+// levelMatrices is how many there are, where no term has most of all columns, of the products of levels of one term with each other, which no row has: their sums
 // take no room, what is solved for does. As many are there for robust bands besides as levelBands (measured up to 10,000 levels).
 const levelMatrices, levelBands = 4, 2
 
@@ -59,6 +61,9 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	workers := int64(o.Goroutines((rows + chunk - 1) / chunk))
 	levels := p.betweenLevels()
 	square := 8*int64(p.p)*int64(p.p) - levels
+	if p.manyLevels() {
+		levels = 0
+	}
 	merged := int64(16)
 	if rows > 0 {
 		merged = int64(bits.Len64(uint64(rows/chunk))) + 1
@@ -186,6 +191,24 @@ func (p *plan) betweenLevels() (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// manyLevels tells whether each predictor has a term with most of its columns, of which no row has two: nothing is held then of
+// these with each other (moments.View).
+func (p *plan) manyLevels() bool {
+	for _, d := range p.predictors {
+		most, all := 0, 0
+		for _, b := range d.blocks {
+			all += b.Term.Dim()
+			if _, factor := b.Term.(interface{ Levels() []string }); factor {
+				most = max(most, b.Term.Dim())
+			}
+		}
+		if !moments.Structured(most, all) {
+			return false
+		}
+	}
+	return true
 }
 
 // keeps is how many bytes of outputs stay in memory.

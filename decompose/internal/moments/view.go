@@ -170,6 +170,10 @@ func (v View) Raw() (xx mat.Symmetric, xr []float64, rr float64) {
 // manyLevels is from how many columns on a basis whose columns no row has two of is kept apart from few others.
 const manyLevels = 500
 
+// Structured tells whether the products of d columns of a basis, of which no row has two, and of others, p in all, are held as a
+// linalg.Structured (View.XX).
+func Structured(d, p int) bool { return d >= manyLevels && 5*d >= 4*p }
+
 // manyLevels tells whether some basis is such.
 func (m *Moments) manyLevels() bool {
 	if m.held == nil {
@@ -192,7 +196,7 @@ func (m *Moments) structured(v *View, at []int) *linalg.Structured {
 	}
 	for l, b := range v.Bases {
 		d := v.Starts[l+1] - v.Starts[l]
-		if g.width[b] == 1 && d >= manyLevels && 5*d >= 4*len(at) {
+		if g.width[b] == 1 && Structured(d, len(at)) {
 			chosen = l
 		}
 	}
