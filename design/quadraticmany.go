@@ -79,7 +79,7 @@ func (q *Quadratic) finishMany(c *linalg.Structured, w *manyLevels, others, dims
 	w.atMean = linalg.MulVec(structured, mean)
 	w.shift = kernel.Dot(w.atMean, mean)
 	if len(others) > 0 {
-		columns := c.Columns(others)
+		columns := c.Block(nil, others)
 		w.across = columns.Slice(lo, hi, 0, len(others)).(*mat.Dense)
 		rest, meanOfRest := mat.NewSymDense(len(others), nil), make([]float64, len(others))
 		for a, i := range others {

@@ -161,14 +161,14 @@ func (f *eliminated) join(p *Problem, s *system, varies []float64) {
 
 // across are the products of the eliminated columns, by position, with those left.
 func (f *eliminated) across(xx mat.Symmetric) *mat.Dense {
-	out := mat.NewDense(f.n(), max(len(f.columns), 1), nil)
 	if many, ok := xx.(*linalg.Structured); ok {
-		columns := many.Columns(f.columns)
-		for i, c := range f.column {
-			copy(out.RawRowView(i), columns.RawRowView(f.start+c))
+		rows := make([]int, f.n()) // each is a group, in order
+		for i := range rows {
+			rows[i] = f.start + i
 		}
-		return out
+		return many.Block(rows, f.columns)
 	}
+	out := mat.NewDense(f.n(), max(len(f.columns), 1), nil)
 	for i, c := range f.column {
 		row := out.RawRowView(i)
 		for j, column := range f.columns {

@@ -177,8 +177,7 @@ func (s *spans) between(i, j int) mat.Matrix {
 	}
 	dense, ok := s.corr.(*mat.SymDense)
 	if !ok {
-		columns := s.corr.(*linalg.Structured).Columns(columnsFrom(s.start[j], s.start[j+1]))
-		return columns.Slice(s.start[i], s.start[i+1], 0, s.start[j+1]-s.start[j])
+		return s.corr.(*linalg.Structured).Block(columnsFrom(s.start[i], s.start[i+1]), columnsFrom(s.start[j], s.start[j+1]))
 	}
 	raw, lo := dense.RawSymmetric(), s.start[i]
 	var block mat.Dense // above the diagonal

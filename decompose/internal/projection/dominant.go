@@ -38,7 +38,7 @@ func (s *spans) dominant() (*dominant, error) {
 		}
 		d.at = append(d.at, len(d.column))
 		if many, ok := s.corr.(*linalg.Structured); ok {
-			d.cross = many.Columns(d.column).Slice(s.start[f], s.start[f+1], 0, len(d.column)).(*mat.Dense)
+			d.cross = many.Block(columnsFrom(s.start[f], s.start[f+1]), d.column)
 		} else {
 			d.cross = mat.NewDense(own, len(d.column), nil)
 			for l, c := range d.column {

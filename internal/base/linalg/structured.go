@@ -77,28 +77,48 @@ func (s *Structured) Times(x *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Columns are some columns (p x len(at)).
-func (s *Structured) Columns(at []int) *mat.Dense {
-	out := mat.NewDense(len(s.D), max(len(at), 1), nil)
-	if len(at) == 0 {
+// Block are some of its columns in some rows (len(rows) x len(columns), both increasing); rows nil: in all.
+func (s *Structured) Block(rows, columns []int) *mat.Dense {
+	u, n, v, place := s.U, s.N, s.V, func(i int) int { return i }
+	m := len(s.D)
+	if rows != nil {
+		u, n, v, place, m = rowsOf(s.U, rows), rowsOf(s.N, rows), rowsOf(s.V, rows), func(i int) int { return rows[i] }, len(rows)
+	}
+	out := mat.NewDense(max(m, 1), max(len(columns), 1), nil)
+	if m == 0 || len(columns) == 0 {
 		return out
 	}
-	if s.U != nil {
-		u, n := rowsOf(s.U, at), rowsOf(s.N, at)
-		ProductInto(out.RawMatrix(), s.U.RawMatrix(), Compact(n), true)
-		part := ProductTrans(s.N, u)
+	if u != nil {
+		ProductInto(out.RawMatrix(), u.RawMatrix(), Compact(rowsOf(s.N, columns)), true)
+		part := ProductTrans(n, rowsOf(s.U, columns))
 		kernel.Add(out.RawMatrix().Data, out.RawMatrix().Data, part.RawMatrix().Data)
 	}
-	for c, j := range at {
-		if l, ok := slices.BinarySearch(s.Few, j); ok {
-			for i := range s.D {
-				out.RawRowView(i)[c] += s.V.RawRowView(i)[l]
+	if s.V != nil {
+		few := make([]int, len(columns)) // their places among Few; -1: elsewhere
+		for c, j := range columns {
+			l, ok := slices.BinarySearch(s.Few, j)
+			if few[c] = l; !ok {
+				few[c] = -1
 			}
 		}
-		for l, i := range s.Few {
-			out.RawRowView(i)[c] += s.V.At(j, l)
+		for i := range m {
+			to, from := out.RawRowView(i), v.RawRowView(i)
+			for c, l := range few {
+				if l >= 0 {
+					to[c] += from[l]
+				}
+			}
+			if l, ok := slices.BinarySearch(s.Few, place(i)); ok {
+				for c, j := range columns {
+					to[c] += s.V.At(j, l)
+				}
+			}
 		}
-		out.RawRowView(j)[c] += s.D[j]
+	}
+	for i := range m {
+		if c, ok := slices.BinarySearch(columns, place(i)); ok {
+			out.RawRowView(i)[c] += s.D[place(i)]
+		}
 	}
 	return out
 }
@@ -250,11 +270,45 @@ func MulVec(s mat.Symmetric, x []float64) []float64 {
 		return nil
 	}
 	if own := structured(s); own != nil {
-		return own.Times(mat.NewDense(len(x), 1, slices.Clone(x))).RawMatrix().Data
+		return own.mulVec(x)
 	}
 	out := mat.NewVecDense(len(x), nil)
 	out.MulVec(s, mat.NewVecDense(len(x), x))
 	return out.RawVector().Data
+}
+
+func (s *Structured) mulVec(x []float64) []float64 {
+	out := make([]float64, len(x))
+	var along, across []float64 // N'x and U'x
+	if s.U != nil {
+		_, k := s.U.Dims()
+		along, across = make([]float64, k), make([]float64, k)
+		for i, v := range x {
+			if v != 0 {
+				kernel.Axpy(along, s.N.RawRowView(i), v)
+				kernel.Axpy(across, s.U.RawRowView(i), v)
+			}
+		}
+	}
+	few, back := make([]float64, len(s.Few)), make([]float64, len(s.Few))
+	for l, i := range s.Few {
+		few[l] = x[i]
+	}
+	for i, v := range x {
+		out[i] = s.D[i] * v
+		if s.V != nil {
+			row := s.V.RawRowView(i)
+			out[i] += kernel.Dot(row, few)
+			kernel.Axpy(back, row, v)
+		}
+		if s.U != nil {
+			out[i] += kernel.Dot(s.U.RawRowView(i), along) + kernel.Dot(s.N.RawRowView(i), across)
+		}
+	}
+	for l, i := range s.Few {
+		out[i] += back[l]
+	}
+	return out
 }
 
 // Bilinear is x's y.
