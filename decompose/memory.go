@@ -155,10 +155,11 @@ func (p *plan) widest() string {
 func penaltyBytes(blocks []Block, p int64) int64 {
 	own, rows, shared := int64(0), int64(0), false
 	for _, b := range blocks {
-		for _, s := range b.Penalty.S {
-			d := int64(s.SymmetricDim())
-			own += 2 * d * d
-			rows += d
+		for i, s := range b.Penalty.S {
+			d := int64(b.Penalty.Dim(i))
+			if rows += d; s != nil {
+				own += 2 * d * d
+			}
 		}
 		shared = shared || len(b.Penalty.S) > 1
 	}

@@ -184,9 +184,15 @@ func checkBlock(b Block) error {
 	if b.isKept() && (!b.Coordinates.raw() || len(b.Penalty.S) > 0 || b.Select) {
 		return fmt.Errorf("term %q is kept as it is: it takes no map, penalty or constraint", name)
 	}
+	if n := len(b.Penalty.Diagonal); n != 0 && n != len(b.Penalty.S) {
+		return fmt.Errorf("term %q: %d diagonals for %d penalties", name, n, len(b.Penalty.S))
+	}
 	for i, s := range b.Penalty.S {
-		if s.SymmetricDim() != free {
-			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), free)
+		if s == nil && (b.Penalty.Diagonal == nil || b.Penalty.Diagonal[i] == nil) {
+			return fmt.Errorf("term %q: penalty %d has neither a matrix nor a diagonal", name, i)
+		}
+		if d := b.Penalty.Dim(i); d != free {
+			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, d, free)
 		}
 	}
 	if c := b.Constraint; c.kind == orthogonalTo && len(c.normal) != d {
