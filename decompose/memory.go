@@ -201,7 +201,8 @@ func (p *plan) manyLevels() bool {
 		most, all := 0, 0
 		for _, b := range d.blocks {
 			all += b.Term.Dim()
-			if _, factor := b.Term.(interface{ Levels() []string }); factor {
+			_, factor := b.Term.(interface{ Levels() []string })
+			if observed, _ := cells(b.Term); factor || observed > 0 {
 				most = max(most, b.Term.Dim())
 			}
 		}
