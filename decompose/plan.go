@@ -128,13 +128,21 @@ func newPlan(m Model) (*plan, error) {
 // chunkRows is the number of rows of a chunk, fewer where the model reads tensors, such as pictures: a chunk is
 // in memory as a whole. Learned terms that are Pieces are worth many.
 func (p *plan) chunkRows() int {
-	rows := moments.ChunkRows(p.p)
+	rows := moments.ChunkRows(p.held())
 	for _, t := range p.terms {
 		if tap, ok := t.(*Tap); ok && tap.Pieces != nil {
 			rows = max(rows, moments.PiecesRows)
 		}
 	}
 	return data.TensorRows(p.numbers, rows)
+}
+
+// held is of how many columns all products are as many numbers as are held: p, unless a term of many levels has most columns.
+func (p *plan) held() int {
+	if !p.manyLevels() {
+		return p.p
+	}
+	return int(math.Sqrt(float64(p.p)*float64(p.p) - float64(p.betweenLevels())/8))
 }
 
 // tensorNumbers is how many numbers a row of the tensors has that m reads.
