@@ -180,9 +180,7 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias mat.Symmetric) *robus
 		}
 	}
 	factor := float64(g) / float64(g-1) / s.unit / float64(s.networks)
-	middle := mat.NewSymDense(p, nil)
-	middle.SymOuterK(factor, u.T())
-	out := &robustCovariance{cov: s.around(linalg.Shifted{M: middle}, bias), intercept: make([]float64, p)}
+	out := &robustCovariance{cov: s.aroundRows(u, factor, bias), intercept: make([]float64, p)}
 	var products mat.VecDense
 	levels := mat.NewVecDense(n, level)
 	products.MulVec(u.T(), levels)
@@ -200,6 +198,21 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias mat.Symmetric) *robus
 		out.splits = s.splitCovariance(&xu, uu, with.RawVector().Data)
 	}
 	return out
+}
+
+// aroundRows is A^-1 u'u A^-1 times factor, and what smoothing adds (nil: nothing).
+func (s *sandwichOf) aroundRows(u *mat.Dense, factor float64, bias mat.Symmetric) mat.Symmetric {
+	_, p := u.Dims()
+	if _, many := s.cov.(*linalg.Structured); !many {
+		middle := mat.NewSymDense(p, nil)
+		middle.SymOuterK(factor, u.T())
+		return s.around(linalg.Shifted{M: middle}, bias)
+	}
+	n := linalg.TimesOf(s.cov, mat.DenseCopyOf(u.T()))
+	n.Scale(1/s.phi, n)
+	half := new(mat.Dense)
+	half.Scale(factor/2, n)
+	return linalg.Plus(&linalg.Structured{D: make([]float64, p), U: half, N: n}, bias)
 }
 
 // clusterWorker forms the sums of one worker's chunks.
