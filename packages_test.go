@@ -126,8 +126,7 @@ func flagIn(text string) string {
 	}
 }
 
-// Whoever reads what a package is for finds a program that does it, and whose output
-// is tested.
+// The documentation of every public package has an example program with tested output.
 func TestPublicPackagesHaveExamples(t *testing.T) {
 	h := readHouse(t)
 	for _, at := range h.public() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # truth.sh DIR: pho with no options, and its peers, next to networks whose function is known
-# (benchmarks/truth); writes its results.jsonl, and docs/truth.md. pho is built in a clone of
+# (benchmarks/truth); writes its results.jsonl, and docs/truth.md and tables.md. pho is built in a clone of
 # HEAD, so that the commit on the page holds what was measured. Goes on where it was interrupted:
 # cells are kept in bin/truth, and what results.jsonl has counts as well. The rows of a new commit
 # of pho are made anew, those of peers stay. Makes a virtual environment in DIR from the package
@@ -43,9 +43,9 @@ export PYTHONDONTWRITEBYTECODE=1
 "$dir/bin/python" "$judge/truth.py" --pho "$work/pho" --rscript "$rscript" --out "$out" --earlier benchmarks/truth/results.jsonl \
 	${QUICK:+--quick} ${ONLY:+--only "$ONLY"} --network "${NETWORK:-}" --methods "${METHODS:-}"
 if [ -n "${QUICK:-}" ]; then
-	"$dir/bin/python" "$judge/page.py" --draft "$out/results.jsonl" "$out/truth.md"
+	"$dir/bin/python" "$judge/page.py" --draft "$out/results.jsonl" "$out/truth.md" "$out/tables.md"
 	echo "truth: $out/truth.md"
 	exit
 fi
 cp "$out/results.jsonl" benchmarks/truth/results.jsonl
-[ -n "${ONLY:-}${NETWORK:-}${METHODS:-}" ] || "$dir/bin/python" "$judge/page.py" benchmarks/truth/results.jsonl docs/truth.md
+[ -n "${ONLY:-}${NETWORK:-}${METHODS:-}" ] || "$dir/bin/python" "$judge/page.py" benchmarks/truth/results.jsonl docs/truth.md benchmarks/truth/tables.md

@@ -22,15 +22,16 @@ type BS struct {
 	// Knots, nil: from the data. Two values: the range, widened in the same way.
 	// K+m[0]+1 increasing values: all knots. The data must lie within.
 	Knots []float64
-	// Quantiles puts the knots within the range, its ends among them, at quantiles of the rows, in which a value
-	// counts for no more rows than there are between two knots: where the rows are, the function may bend.
-	// Knots beyond the ends lie as far apart as the last two before. Of more than 1,024 distinct values so many
+	// Quantiles puts the knots within the range, its ends among them, at quantiles of the rows that lie closer together
+	// towards the ends, in which a value counts for no more rows than there are between two knots: where the rows
+	// are, the function may bend.
+	// Knots beyond the ends lie as far apart as the last two before. Of more than 4,096 distinct values so many
 	// are looked at, chosen by hash.
 	Quantiles bool
 }
 
 // quantileValues is how many distinct values quantiles are of, at most.
-const quantileValues = 1024
+const quantileValues = 4096
 
 func (s BS) label() string { return "bs" }
 

@@ -146,8 +146,8 @@ func look(t *testing.T, specs []decompose.Spec, totals decompose.Recorded, src d
 	return needed.Name, seen
 }
 
-// checkPieces compares what pieces have seen, and the blocks that come of it, with what one process
-// sees and makes. It returns the bytes of the totals.
+// checkPieces compares sums and blocks made from pieces with the ones that a single process makes.
+// It returns the bytes of the totals.
 func checkPieces(t *testing.T, specs []decompose.Spec, whole data.Source, pieces []piece, r *rand.Rand) (totals map[string][]byte) {
 	t.Helper()
 	recorded := decompose.Recorded{}

@@ -13,7 +13,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// fault is an error of an object as that of a file: *fs.PathError, whose cause says what to do.
+// fault is an error of an object as that of a file: *fs.PathError with the remedy in its cause.
 func fault(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: reason(err)}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/pho-go/pho/cloud"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/app/store"
 	"github.com/pho-go/pho/internal/command"
 )
@@ -130,7 +132,7 @@ func opened(t testing.TB, p place) place {
 // put writes an object.
 func (p place) put(t testing.TB, name string, content []byte) string {
 	t.Helper()
-	if err := store.WriteFile(context.Background(), p.store, p.url(name), content); err != nil {
+	if err := p.store.Write(context.Background(), p.url(name), writes(content)); err != nil {
 		t.Fatal(err)
 	}
 	return p.url(name)
@@ -138,11 +140,26 @@ func (p place) put(t testing.TB, name string, content []byte) string {
 
 func (p place) get(t testing.TB, name string) []byte {
 	t.Helper()
-	raw, err := store.ReadFile(context.Background(), p.store, p.url(name), 0)
+	f, err := p.store.Open(context.Background(), p.url(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := data.Section(f, 0, f.Size())
+	defer r.Close()
+	raw, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// writes writes content.
+func writes(content []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
 }
 
 // outcome is what a call of the command left behind.

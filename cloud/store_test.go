@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/app/store"
 )
 
 // Every store opens, lists, writes and removes alike.
@@ -89,8 +88,8 @@ func TestStores(t *testing.T) {
 			if !errors.Is(err, fs.ErrNotExist) {
 				t.Error(err)
 			}
-			if there, err := store.Exists(ctx, p.store, p.url("b.bin")); !there || err != nil {
-				t.Error(there, err)
+			if got := p.get(t, "b.bin"); len(got) == 0 {
+				t.Error("nothing is left")
 			}
 		})
 	}
@@ -127,7 +126,7 @@ func TestReplacedObject(t *testing.T) {
 	}
 }
 
-// What a store refuses is said with the object's name and what to do, and without secrets.
+// A refusal names the object and the remedy, and shows no secrets.
 func TestRefusals(t *testing.T) {
 	p := amazon(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
@@ -158,7 +157,7 @@ func TestRefusals(t *testing.T) {
 		if _, err := p.store.Open(t.Context(), bad); err == nil {
 			t.Error(bad)
 		}
-		if err := store.WriteFile(t.Context(), p.store, bad, nil); err == nil {
+		if err := p.store.Write(t.Context(), bad, writes(nil)); err == nil {
 			t.Error(bad)
 		}
 	}

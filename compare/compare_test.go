@@ -255,9 +255,9 @@ func TestMeanIsThatOfEta(t *testing.T) {
 	}
 }
 
-// What changed is told from what did not: over 60 pairs of periods one term changes and the
-// others do not. Bonferroni keeps false alarms at 5 %; 12 % of 180 comparisons would be five
-// standard errors above that.
+// TestChangesAreTold counts right and wrong alarms: over 60 pairs of periods one term
+// changes and the others do not. Bonferroni keeps false alarms at 5 %; 12 % of 180
+// comparisons would be five standard errors above that.
 func TestChangesAreTold(t *testing.T) {
 	found, wrong, comparisons := 0, 0, 0
 	const pairs = 60

@@ -115,8 +115,8 @@ func TestJointErrorsAreThoseOfTheDifference(t *testing.T) {
 	}
 }
 
-// With B's rows at hand what they change is known of terms whose columns differ, too; where
-// the columns are the same it is what the moments say.
+// With B's rows at hand, changes of means are also known for terms with different columns;
+// where the columns are the same it is what the moments say.
 func TestMeansOfRows(t *testing.T) {
 	before, after := drawn{n: 500, seed: 1, names: three}.table(t), drawn{n: 400, seed: 2, lo: 0.5, names: three}.table(t)
 	m := &box{func(x0, x1, g float64) float64 { return math.Sin(2*x0) + x0*x1/2 + g }}

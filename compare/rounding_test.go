@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSettle: what is rounding is 0, what is small is not.
+// TestSettle: rounding errors become 0, small numbers stay.
 func TestSettle(t *testing.T) {
 	rows := 3e-15
 	p := Predictor{

@@ -14,10 +14,10 @@ type Chunk struct {
 
 // Chunks cuts a sequence of batches again: chunk i has the rows numbered first + i*rows to
 // first + (i+1)*rows - 1 (Batch.Row), whatever the cuts of seq were. Rows that a source leaves
-// out leave shorter chunks, or none, so where chunks end depends on no other chunk. A row
-// whose number is not above that of the row before counts as the next one: a source whose
-// batches all begin at row 0 is cut as if its rows were numbered through. As Rebatch does, it
-// joins and slices batches and keeps their row numbers.
+// out leave shorter chunks, or none, so where chunks end depends on no other chunk. A row is
+// renumbered to follow the row before if its number is not larger: a source whose batches all
+// begin at row 0 is cut as if its rows were numbered through. As Rebatch does, it joins and
+// slices batches and keeps their row numbers.
 //
 // Errors are those of Rebatch, and a row before first.
 func Chunks(seq iter.Seq2[*Batch, error], rows int, first int64) iter.Seq2[Chunk, error] {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWriteCSVReadsBack: what WriteCSV writes is what the batches hold, to the bit, whatever
-// the number of workers.
+// TestWriteCSVReadsBack: reading WriteCSV's output gives the batches back, to the bit, for
+// any number of workers.
 func TestWriteCSVReadsBack(t *testing.T) {
 	const rows = 5000
 	r := rand.New(rand.NewPCG(1, 2))

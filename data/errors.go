@@ -59,7 +59,7 @@ type CellError struct {
 	Row    int64  // 1-based data row of the file; 0 is the header
 	Column string // shortened; "" if the row as a whole is at fault
 	Cell   string // the cell's text, shortened; "" if the row is at fault
-	Reason string // what is wrong and what to do
+	Reason string // the fault and its remedy
 	Err    error  // ErrMissingValue, ErrText, ErrRounded, ErrShape, or nil for any other fault
 }
 
@@ -102,7 +102,7 @@ type UnseenLevelError struct {
 	Level  string
 	Row    int64    // 0-based row of the source
 	Known  []string // the levels that are known; not to be changed
-	Reason string   // what does not know the level, and what to do
+	Reason string   // the part that does not know the level, and the remedy
 }
 
 // Error prints for example:

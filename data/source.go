@@ -23,8 +23,8 @@ type Column struct {
 	// Unit is what the numbers of a column of dates or times count, "days since 1970-01-01";
 	// "" for all others.
 	Unit string
-	// Text says, for messages, which cell made the column one of text: file, line and
-	// cell; of a Refused one what it is and what to do: "a list, which is neither numbers nor
+	// Text says, for messages, which cell made the column one of text: file, line and cell;
+	// for a Refused column its kind and the remedy: "a list, which is neither numbers nor
 	// text: ...". "" for numeric columns, and where nobody knows.
 	Text string
 }

@@ -37,7 +37,7 @@ func TestStandardErrorsOfRows(t *testing.T) {
 			for j := range r.Predictors[k].Terms {
 				e, err := a.Effect(ctx, k, j, batch)
 				must(t, err)
-				// Those of te() are what is left of covariances 300 times as large, of s(x0).
+				// For te() the errors cancel from covariances 300 times as large, of s(x0).
 				if got := mat.Col(nil, j, parts.Predictors[k].SE); !equalSquares(got, e.SE, 1e-11) {
 					t.Errorf("%s: the standard errors of %q differ", c.formula, r.Predictors[k].Terms[j].Name)
 				}

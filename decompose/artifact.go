@@ -128,8 +128,8 @@ const (
 	levelledMagic = "pho.moments/2\n"
 )
 
-// EncodeMoments writes the moments and the covariances of the coefficients
-// (moments.bin), and notes their hash in r: call it before Encode.
+// EncodeMoments writes what bands need (ReadBands), the moments and the covariances of the coefficients
+// (moments.bin), and notes their hashes in r: call it before Encode.
 func (r *Result) EncodeMoments(w io.Writer) error {
 	if r.sum == nil {
 		return errors.New("decompose: the result has no moments: it was read without them")
@@ -139,7 +139,11 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 		return err
 	}
 	hash := sha256.New()
-	to := &numberWriter{Writer: bufio.NewWriterSize(io.MultiWriter(w, hash), 1<<18)}
+	all := io.MultiWriter(w, hash)
+	if err := r.writeBands(all); err != nil {
+		return err
+	}
+	to := newNumberWriter(all)
 	levelled := r.levelled()
 	if levelled {
 		to.WriteString(levelledMagic)
@@ -180,6 +184,10 @@ type numberWriter struct {
 	row []byte
 }
 
+func newNumberWriter(w io.Writer) *numberWriter {
+	return &numberWriter{Writer: bufio.NewWriterSize(w, 1<<18)}
+}
+
 func (w *numberWriter) count(n int) { w.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
 
 func (w *numberWriter) numbers(v ...float64) {
@@ -188,6 +196,15 @@ func (w *numberWriter) numbers(v ...float64) {
 		w.row = binary.LittleEndian.AppendUint64(w.row, math.Float64bits(x))
 	}
 	w.Write(w.row)
+}
+
+// triangle writes the size of s and what is on and above its diagonal, row by row.
+func (w *numberWriter) triangle(s *mat.SymDense) {
+	n := s.SymmetricDim()
+	w.count(n)
+	for i := range n {
+		w.numbers(upperRow(s, i)...)
+	}
 }
 
 // upperRow is row i of s from the diagonal on, in its memory.
@@ -204,6 +221,11 @@ func (r *Result) readMoments(from io.Reader) error {
 	hash := sha256.Sum256(raw)
 	if got := hex.EncodeToString(hash[:]); r.MomentsSHA256 != "" && got != r.MomentsSHA256 {
 		return fmt.Errorf("decompose: the moments have sha256 %s, the decomposition was written with %q: they do not belong together", got, r.MomentsSHA256)
+	}
+	if bands, ok := bytes.CutPrefix(raw, []byte(bandsMagic)); ok { // the whole covariances tell as much
+		in := numberReader{rest: bands}
+		n := in.count()
+		raw = in.rest[n:]
 	}
 	raw, ok := bytes.CutPrefix(raw, []byte(momentsMagic))
 	levelled := false
@@ -248,24 +270,19 @@ func (r *Result) readMoments(from io.Reader) error {
 		if int(n) != want {
 			return fmt.Errorf("decompose: predictor %q: the covariance is of %d columns, the terms have %d", d.Name, n, want)
 		}
-		from := &numberReader{left: raw}
-		d.mean = make([]float64, want)
+		from := &numberReader{rest: raw}
 		if levelled {
-			for i := range d.mean {
-				d.mean[i] = from.number()
-			}
+			d.mean = from.numbers(want)
 			d.cov = from.covariance(want, nil, true)
 		} else {
 			cov := mat.NewSymDense(want, nil)
 			for i := range want {
-				d.mean[i] = from.number()
-				for j := i; j < want; j++ {
-					cov.SetSym(i, j, from.number())
-				}
+				d.mean = append(d.mean, from.numbers(1)...)
+				copy(upperRow(cov, i), from.numbers(want-i))
 			}
 			d.cov = cov
 		}
-		if raw = from.left; from.short {
+		if raw = from.rest; from.short {
 			return errShortMoments
 		}
 		if d.Hierarchy != nil {

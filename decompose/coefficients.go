@@ -46,6 +46,9 @@ func (r *Result) Coefficients(k int) ([]Coefficient, error) {
 		if err := d.value(f, c); err != nil {
 			return nil, err
 		}
+		if d.kept != nil && d.kept.coefficients != nil {
+			c.SE = math.Sqrt(math.Max(d.kept.coefficients.At(i, i), 0))
+		}
 		if r.labelled && c.Level != "" {
 			c.Level = r.Labels.LevelOf(d.Terms[f.terms[0]].term.Columns(), c.Level)
 		}
@@ -60,12 +63,18 @@ func (r *Result) Coefficients(k int) ([]Coefficient, error) {
 // SE are its diagonal. nil: there are no standard errors. Errors as of Coefficients.
 func (r *Result) CoefficientCovariance(k int) ([][]float64, error) {
 	d := &r.Predictors[k]
-	c := d.covariance()
-	if c == nil {
-		return nil, nil
-	}
 	_, of := d.coefficients()
 	out, directions := make([][]float64, len(of)), make([]direction, len(of))
+	c := d.covariance()
+	switch {
+	case d.kept != nil && d.kept.coefficients != nil:
+		for i := range out {
+			out[i] = mat.Row(nil, i, d.kept.coefficients)
+		}
+		return out, nil
+	case c == nil:
+		return nil, nil
+	}
 	for i, f := range of {
 		var err error
 		if directions[i], err = d.direction(f); err != nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// TestCoefficients: of a predictor that is projected on lines and factors they are those of
-// least squares on a design matrix with treatment contrasts, the intercept's among them, and
-// standard errors are the sandwich HC3, or those of equal variances.
+// TestCoefficients: if lines and factors are the only terms of a predictor, its coefficients
+// equal those of least squares on a design matrix with treatment contrasts, the intercept's
+// included, and its standard errors equal the sandwich HC3 or, on request, the classical
+// ones.
 func TestCoefficients(t *testing.T) {
 	t.Parallel()
 	const n = 300

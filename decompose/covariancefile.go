@@ -1,9 +1,7 @@
 package decompose
 
 import (
-	"encoding/binary"
 	"errors"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -67,90 +65,52 @@ func (w *numberWriter) rows(x *mat.Dense, from int) {
 	}
 }
 
-// numberReader reads what a numberWriter wrote. After a fault all it gives is 0.
-type numberReader struct {
-	left  []byte
-	short bool
-}
-
-func (r *numberReader) word() uint64 {
-	if len(r.left) < 8 {
-		r.short = true
-		return 0
-	}
-	v := binary.LittleEndian.Uint64(r.left)
-	r.left = r.left[8:]
-	return v
-}
-
-func (r *numberReader) number() float64 { return math.Float64frombits(r.word()) }
-
-// holds tells whether so many numbers are left, rows times columns.
-func (r *numberReader) holds(rows, columns uint64) bool {
-	left := uint64(len(r.left) / 8)
-	if columns > 0 && rows > left/columns {
-		r.short = true
-	}
-	return !r.short
-}
-
-func (r *numberReader) rows(n, k int) *mat.Dense {
-	if !r.holds(uint64(n), uint64(k)) {
+// dense reads n rows of k numbers; nil: the file is cut short.
+func (in *numberReader) dense(n, k int) *mat.Dense {
+	if k == 0 || n > len(in.rest)/8/k {
+		in.short = true
 		return nil
 	}
-	x := mat.NewDense(n, k, nil)
-	data := x.RawMatrix().Data
-	for i := range data {
-		data[i] = r.number()
-	}
-	return x
+	return mat.NewDense(n, k, in.numbers(n*k))
 }
 
 // covariance reads one of p > 0 columns; nil: the file is cut short.
-func (r *numberReader) covariance(p int, before mat.Symmetric, told bool) mat.Symmetric {
-	if !told || r.word() == wholeCovariance {
-		if half := uint64(p) * uint64(p+1) / 2; !r.holds(half, 1) {
+func (in *numberReader) covariance(p int, before mat.Symmetric, told bool) mat.Symmetric {
+	if !told || in.count() == wholeCovariance {
+		if p+1 > 2*(len(in.rest)/8)/p {
+			in.short = true
 			return nil
 		}
 		v := mat.NewSymDense(p, nil)
 		for i := range p {
-			for j := i; j < p; j++ {
-				v.SetSym(i, j, r.number())
-			}
+			copy(upperRow(v, i), in.numbers(p-i))
 		}
 		return v
 	}
-	d := r.rows(1, p)
-	k := r.word()
-	if r.short || k == 0 || !r.holds(uint64(p), k) {
-		r.short = true
-		return nil
-	}
-	out := &linalg.Structured{D: d.RawMatrix().Data, U: r.rows(p, int(k))}
-	shared := r.word()
-	if r.short || shared > k {
-		r.short = true
+	out := &linalg.Structured{D: in.numbers(p)}
+	k := in.count()
+	out.U = in.dense(p, k)
+	shared := in.count()
+	if in.short || shared > k {
+		in.short = true
 		return nil
 	}
 	if shared == 0 {
-		out.N = r.rows(p, int(k))
+		out.N = in.dense(p, k)
 		return out
 	}
 	other, ok := before.(*linalg.Structured)
-	if !ok || other.N.RawMatrix().Rows != p || other.N.RawMatrix().Cols != int(shared) {
-		r.short = true
+	if !ok || other.N.RawMatrix().Rows != p || other.N.RawMatrix().Cols != shared {
+		in.short = true
 		return nil
 	}
 	if out.N = other.N; shared < k {
-		rest := r.rows(p, int(k-shared))
-		if r.short {
+		rest := in.dense(p, k-shared)
+		if in.short {
 			return nil
 		}
 		out.N = new(mat.Dense)
 		out.N.Augment(other.N, rest)
-	}
-	if r.short {
-		return nil
 	}
 	return out
 }

@@ -106,8 +106,8 @@ func (v *adding) End(r *decompose.Result) (err error) {
 	return err
 }
 
-// shardRun is a decomposition of shards: what each process does with its rows, and what is
-// sent between them.
+// shardRun is a decomposition of shards: the work of each process on its rows, and the
+// messages between them.
 type shardRun struct {
 	t      *testing.T
 	random *rand.Rand

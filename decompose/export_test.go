@@ -72,3 +72,6 @@ func (r *Result) PieceTerms(k, j int) (terms []int) {
 	}
 	return terms
 }
+
+// SumsOfTerms are the sums of terms of predictor k that have bands of their own.
+func (r *Result) SumsOfTerms(k int) [][]int { return r.Predictors[k].sumsOfTerms() }

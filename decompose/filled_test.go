@@ -7,8 +7,8 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// TestFilled: terms whose rows have few zeros are told from those that leave them out, though both evaluate
-// sparsely, so that linear terms side by side are one product.
+// TestFilled: terms with few zeros in their rows are told from terms with many, though both evaluate
+// sparsely, so that linear terms side by side become one product.
 func TestFilled(t *testing.T) {
 	for name, c := range map[string]struct {
 		term Term

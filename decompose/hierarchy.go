@@ -37,9 +37,9 @@ const (
 // Hierarchy says how far the rows determine the split of a predictor into hierarchical
 // terms.
 type Hierarchy struct {
-	// Rank is that of all terms' spaces together, each without what its margins span, and
-	// Of the sum of their ranks: the terms are unique if the two are equal. Both count the
-	// terms that have margins and the margins. 0: too many columns to tell.
+	// Rank is the rank of all terms' spaces together, each less the span of its margins, and
+	// Of is the sum of the terms' own ranks: the terms are unique if the two are equal. Both
+	// count the terms that have margins and the margins. 0: too many columns to tell.
 	Rank int `json:"rank"`
 	Of   int `json:"of"`
 	// Smallest is the smallest eigenvalue of the products of orthonormal bases of the

@@ -163,8 +163,8 @@ func TestNotUnique(t *testing.T) {
 	}
 }
 
-// TestHierarchyReadAgain: what is read gives the parts, curves and standard errors of what
-// was written, and margins that fit no term are refused.
+// TestHierarchyReadAgain: a result read again has the parts, curves and standard errors of
+// the one written, and margins that fit no term are refused.
 func TestHierarchyReadAgain(t *testing.T) {
 	tab := correlated(t, 500, 0.6, nil)
 	b := all(t, tab, tab.Rows())

@@ -26,7 +26,7 @@ type Independent struct {
 // Errors: a term's own, ctx.
 func WithMeans(ctx context.Context, m Model, rows *Independent) (Model, error) {
 	names := m.Predictors()
-	joint := map[*Tap][]Term{} // and their margins
+	joint := map[*Tap][]Block{} // and their margins
 	blocks := make([][]Block, len(names))
 	for k := range names {
 		blocks[k] = slices.Clone(m.Blocks(k))
@@ -35,7 +35,7 @@ func WithMeans(ctx context.Context, m Model, rows *Independent) (Model, error) {
 		for j, t := range terms {
 			if tap, ok := t.(*Tap); ok && n.Size[j] == rows.Strength && n.Separate(j) {
 				for _, margin := range n.Margins[j] {
-					joint[tap] = append(joint[tap], terms[margin])
+					joint[tap] = append(joint[tap], blocks[k][margin])
 				}
 			}
 		}
@@ -51,9 +51,9 @@ func WithMeans(ctx context.Context, m Model, rows *Independent) (Model, error) {
 	for tap, margins := range joint {
 		own := *tap
 		own.Means = map[string]*mat.Dense{}
-		for _, t := range margins {
-			if mean := rows.means(values[tap], values[t], tap.Features, t.Columns()); mean != nil {
-				own.Means[t.Name()] = mean
+		for _, m := range margins {
+			if mean := rows.means(values[tap], values[m.Term], roughness(m), tap.Features, m.Term.Columns()); mean != nil {
+				own.Means[m.Term.Name()] = mean
 			}
 		}
 		with[tap] = &own
@@ -69,13 +69,14 @@ func WithMeans(ctx context.Context, m Model, rows *Independent) (Model, error) {
 }
 
 // evaluate are the columns of the terms in all rows; nil if the network refuses them.
-func (r *Independent) evaluate(ctx context.Context, m Model, joint map[*Tap][]Term) (map[Term]*mat.Dense, error) {
+func (r *Independent) evaluate(ctx context.Context, m Model, joint map[*Tap][]Block) (map[Term]*mat.Dense, error) {
 	n, width := r.Rows.Rows(), m.Taps()
 	out := newOutputs(evalRows, len(m.Predictors()), sortedKeys(width), width)
 	values := map[Term]*mat.Dense{}
 	for tap, margins := range joint {
-		for _, t := range append([]Term{tap}, margins...) {
-			values[t] = mat.NewDense(n, t.Dim(), nil)
+		values[tap] = mat.NewDense(n, tap.Dim(), nil)
+		for _, m := range margins {
+			values[m.Term] = mat.NewDense(n, m.Term.Dim(), nil)
 		}
 	}
 	for i := 0; i < n; i += evalRows {
@@ -99,8 +100,9 @@ func (r *Independent) evaluate(ctx context.Context, m Model, joint map[*Tap][]Te
 }
 
 // means are the coefficients (columns of margin x columns of a joint term) of the functions of the margin's feature that are nearest
-// to the means of the joint term's columns over its other features, but for constants; nil: the rows do not tell.
-func (r *Independent) means(joint, margin *mat.Dense, features, of []string) *mat.Dense {
+// to the means of the joint term's columns over its other features, but for constants; nil: the rows do not tell. Between the
+// nodes a penalty, S = root'root, ties a function to its values at them; nil: there is none.
+func (r *Independent) means(joint, margin, root *mat.Dense, features, of []string) *mat.Dense {
 	at, share := r.Node[of[0]], r.Share[of[0]]
 	for _, f := range features {
 		if r.Node[f] == nil {
@@ -129,6 +131,9 @@ func (r *Independent) means(joint, margin *mat.Dense, features, of []string) *ma
 	}
 	centreBy(share, x)
 	centreBy(share, y)
+	if root != nil {
+		x, y = penalised(x, y, root)
+	}
 	var svd mat.SVD
 	if !svd.Factorize(x, mat.SVDThin) {
 		return nil
@@ -141,6 +146,41 @@ func (r *Independent) means(joint, margin *mat.Dense, features, of []string) *ma
 	out := new(mat.Dense)
 	svd.SolveTo(out, y, rank)
 	return out
+}
+
+// penalised are x and y with rows below them that make least squares of them those with a penalty, 1e-4 of the size of x: little
+// where there are nodes.
+func penalised(x, y, root *mat.Dense) (px, py *mat.Dense) {
+	nodes, width := y.Dims()
+	rows, columns := root.Dims()
+	px, py = mat.NewDense(nodes+rows, columns, nil), mat.NewDense(nodes+rows, width, nil)
+	px.Slice(0, nodes, 0, columns).(*mat.Dense).Copy(x)
+	py.Slice(0, nodes, 0, width).(*mat.Dense).Copy(y)
+	px.Slice(nodes, nodes+rows, 0, columns).(*mat.Dense).Scale(1e-2*mat.Norm(x, 2)/mat.Norm(root, 2), root)
+	return px, py
+}
+
+// roughness is a root of the penalties' sum of a block, as many rows as columns; nil: it has none in its own coordinates.
+func roughness(b Block) *mat.Dense {
+	if b.Coordinates.toRaw != nil || len(b.Penalty.S) == 0 {
+		return nil
+	}
+	sum := mat.NewSymDense(b.Penalty.S[0].SymmetricDim(), nil)
+	for _, s := range b.Penalty.S {
+		sum.AddSym(sum, s)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(sum, true) {
+		return nil
+	}
+	var root mat.Dense
+	eigen.VectorsTo(&root)
+	for j, v := range eigen.Values(nil) {
+		for i := range eigen.Values(nil) {
+			root.Set(i, j, root.At(i, j)*math.Sqrt(max(0, v)))
+		}
+	}
+	return mat.DenseCopyOf(root.T())
 }
 
 // centreBy takes the mean by share from each column, and multiplies each row by the root of its share.

@@ -16,8 +16,11 @@ import (
 	pairs "github.com/pho-go/pho/interaction"
 )
 
-// pairNetwork is f(a,b) = (a^2 - 1) b + sin a + b/2 as a learned term of two units, and nothing else.
-type pairNetwork struct{ tap *decompose.Tap }
+// pairNetwork is f(a,b) = (a^2 - 1) b + main(a) + b/2 as a learned term of two units, and nothing else.
+type pairNetwork struct {
+	tap  *decompose.Tap
+	main func(a float64) float64
+}
 
 func (p pairNetwork) Predictors() []string  { return []string{"eta"} }
 func (p pairNetwork) Columns() []string     { return []string{"a", "b"} }
@@ -37,7 +40,7 @@ func (p pairNetwork) Forward(_ context.Context, dst *decompose.Outputs, b *data.
 		return err
 	}
 	for i := range b.Rows() {
-		units := []float64{(x[i]*x[i] - 1) * z[i], math.Sin(x[i]) + z[i]/2}
+		units := []float64{(x[i]*x[i] - 1) * z[i], p.main(x[i]) + z[i]/2}
 		dst.Taps[p.tap.Tensor].SetRow(i, units)
 		dst.Eta.Set(i, 0, units[0]+units[1])
 		dst.Zeta.Set(i, 0, 0)
@@ -46,13 +49,13 @@ func (p pairNetwork) Forward(_ context.Context, dst *decompose.Outputs, b *data.
 }
 
 // paired is that network with smooths of its columns, and with the means of its pair if asked.
-func paired(t *testing.T, tab *data.Table, means bool) decompose.Model {
+func paired(t *testing.T, tab *data.Table, main func(a float64) float64, formula string, means bool) decompose.Model {
 	t.Helper()
-	f, err := basis.Parse("~ s(a) + s(b)", &basis.Options{Schema: tab.Schema()})
+	f, err := basis.Parse(formula, &basis.Options{Schema: tab.Schema()})
 	must(t, err)
 	blocks, err := decompose.Prepare(t.Context(), tab, f.Specs, nil)
 	must(t, err)
-	network := pairNetwork{&decompose.Tap{Tensor: "pair", Features: []string{"a", "b"}, Width: 2}}
+	network := pairNetwork{&decompose.Tap{Tensor: "pair", Features: []string{"a", "b"}, Width: 2}, main}
 	m, err := decompose.With(network, map[string][]decompose.Block{"": blocks})
 	must(t, err)
 	if !means {
@@ -82,7 +85,7 @@ func TestMeansOfPair(t *testing.T) {
 		must(t, err)
 		off := map[bool]float64{}
 		for _, means := range []bool{false, true} {
-			m := paired(t, tab, means)
+			m := paired(t, tab, math.Sin, "~ s(a) + s(b)", means)
 			r := decomposed(t, m, tab, &decompose.Options{})
 			h := r.Predictors[0].Hierarchy
 			if got := len(h.Smoothed) > 0; got != (means && rho == 0) {
@@ -132,6 +135,38 @@ func TestMeansOfPair(t *testing.T) {
 		}
 		if rho > 0 && off[true] != off[false] {
 			t.Errorf("of dependent columns: off by %g and %g", off[true], off[false])
+		}
+	}
+}
+
+// TestMeansBetweenNodes: where a spline has pieces that hardly any node lies in, means of a function that jumps stay about as large
+// as the function.
+func TestMeansBetweenNodes(t *testing.T) {
+	const n = 2000
+	tab := productTable(t, n, 0)
+	step := func(a float64) float64 {
+		if a < 0.3 {
+			return 0
+		}
+		return 1
+	}
+	for _, formula := range []string{`~ s(a, bs="bs", k=80, knots="quantiles") + s(b)`, `~ s(a, bs="bs", k=30) + s(b)`} {
+		m := paired(t, tab, step, formula, true)
+		r := decomposed(t, m, tab, &decompose.Options{})
+		if len(r.Predictors[0].Hierarchy.Smoothed) == 0 {
+			t.Fatal("no split is smoothed")
+		}
+		p, err := mustApplier(t, r, m).Parts(t.Context(), all(t, tab, n))
+		must(t, err)
+		for j, term := range r.Predictors[0].Terms {
+			if term.Name != "s(a)" {
+				continue
+			}
+			for i := range n {
+				if v := p.Predictors[0].Terms.At(i, j); math.Abs(v) > 1.5 {
+					t.Fatalf("%s: the main effect of a step of 1 is %g in row %d", formula, v, i)
+				}
+			}
 		}
 	}
 }

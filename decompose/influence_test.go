@@ -74,9 +74,9 @@ func curve(t *testing.T, r *decompose.Result, j int, b *data.Batch, means []floa
 	return f, x
 }
 
-// TestSplitIsEstimated: squared standard errors of hierarchical terms are sums of squares of what leaving out one row
-// changes, which is done row by row here, and what smoothing adds; of smooths, factors, nested interactions and
-// an interaction without one of its margins. With bands given the rows they are not.
+// TestSplitIsEstimated: the squared standard error of a hierarchical term is the sum over rows of the squared change
+// when that row is left out, recomputed here row by row, plus the term for smoothing; of smooths, factors, nested
+// interactions and an interaction without one of its margins. With bands given the rows they are not.
 func TestSplitIsEstimated(t *testing.T) {
 	const n = 60
 	tab := splitTable(t, n, 1)
@@ -407,8 +407,9 @@ func byRegression(t *testing.T, fitted *decompose.Result, j int, rows, grid *dat
 	return f
 }
 
-// TestSmoothedSplitIsEstimated: where the split is smoothed squared standard errors of main effects are what leaving out
-// one row changes in those by regression, done row by row here, and the square of what smoothing has moved them by.
+// TestSmoothedSplitIsEstimated: where the split is smoothed, the squared standard error of a main effect is the sum over
+// rows of the squared change of the effect by regression when that row is left out, plus the square of the shift by
+// smoothing.
 func TestSmoothedSplitIsEstimated(t *testing.T) {
 	const n = 60
 	tab := productTable(t, n, 0)

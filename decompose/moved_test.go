@@ -36,8 +36,8 @@ type problem struct {
 	// moving are terms that some move does move: their verdict is no idle caution.
 	moving []string
 	why    map[string]string // a part of the reason
-	// tolerance of a term that does not move, of the predictor's sd. 0: 1e-6, which is what
-	// rounding leaves of curves whose columns are far from orthogonal.
+	// tolerance of a term that does not move, of the predictor's sd. 0: 1e-6, the rounding
+	// error of curves with columns far from orthogonal.
 	tolerance float64
 	// still: no term moves, whatever its verdict, but by a move to another convention.
 	still bool
@@ -215,7 +215,7 @@ func changeContrasts(m *restated) bool {
 	return changed
 }
 
-// changeTerms takes hierarchical terms for those as fitted, and these for those.
+// changeTerms replaces fitted terms by hierarchical ones, and hierarchical by fitted.
 func changeTerms(m *restated) bool {
 	if m.options.Terms == decompose.Fitted {
 		m.options.Terms = decompose.Hierarchical
@@ -470,7 +470,8 @@ func alike(a, b decompose.Verdict, moved bool) bool {
 	return a == b || moved && given(a) && given(b)
 }
 
-// check compares the verdicts of a problem with what they have to be and with what moves.
+// check compares the verdicts of a problem with the expected ones, and with the terms that
+// really move.
 func (p *problem) check(t *testing.T) {
 	before := p.asIs().answer(t)
 	for _, d := range before.result.Predictors {

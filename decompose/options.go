@@ -127,10 +127,11 @@ func (c Columns) Names() []string {
 //
 // A row belongs to chunk FirstChunk + (its number - FirstRow)/ChunkRows, its number being the
 // source's (data.Batch.Row). So rows that a source leaves out, for missing cells say, leave
-// shorter chunks or none, and a shard need not know which rows others have left out. A row whose
-// number is not above that of the row before counts as the next one (data.Chunks): sources
-// that do not number rows through are cut by counting. So are those, where no shard is named,
-// whose first ChunkRows rows have fewer than one of 64 numbers: these are names of rows.
+// shorter chunks or none, and a shard need not know which rows others have left out. A row is
+// counted as the next one if its number is not larger than the number before (data.Chunks):
+// sources that do not number rows through are cut by counting. Sources whose first ChunkRows
+// rows have fewer than one of 64 numbers are cut by counting, too, where no shard is named:
+// these are names of rows.
 type Resources struct {
 	// Workers is how many goroutines take chunks of rows in the passes. 0: GOMAXPROCS.
 	// No more than there are chunks begin, and no more than four for each processor (or

@@ -56,6 +56,8 @@ type Result struct {
 	Labels *label.Labels `json:"labels,omitempty"`
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
+	// BandsSHA256 is the hash of the beginning of that file, which ReadBands reads.
+	BandsSHA256 string `json:"bands_sha256,omitempty"`
 
 	sum      *moments.Sum // nil: read without moments
 	labelled bool         // by Labelled: names are for people, and nothing is applied by them
@@ -169,6 +171,7 @@ type covariances struct {
 	mean   []float64         // weighted means of the columns
 	sumW   float64           // of the rows' weights
 	split  *splitting        // of hierarchical terms, by the moments; nil: none, or no moments are at hand
+	kept   *keptBands        // of ReadBands, in place of cov and robust; nil: they are at hand, or nothing is
 }
 
 // fitState is what the fit knows of a predictor and no file holds.

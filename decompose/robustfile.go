@@ -133,13 +133,10 @@ func (r *Result) readRobust(raw []byte, levelled bool) error {
 		if n != uint64(len(d.mean)) {
 			return fmt.Errorf("decompose: predictor %q: robust bands of %d columns, the covariance is of %d", d.Name, n, len(d.mean))
 		}
-		from, p := &numberReader{left: rest}, len(d.mean)
-		c := &robustCovariance{cov: from.covariance(p, d.cov, levelled), intercept: make([]float64, p)}
-		for i := range p {
-			c.intercept[i] = from.number()
-		}
-		c.variance = from.number()
-		if rest = from.left; from.short {
+		from, p := &numberReader{rest: rest}, len(d.mean)
+		c := &robustCovariance{cov: from.covariance(p, d.cov, levelled), intercept: from.numbers(p)}
+		c.variance = from.numbers(1)[0]
+		if rest = from.rest; from.short {
 			return errShortMoments
 		}
 		d.robust = c

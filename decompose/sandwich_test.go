@@ -263,8 +263,9 @@ func TestSandwich(t *testing.T) {
 	}
 }
 
-// TestUncertainSmoothing: robust variances grow by Vc - Vp where smoothing parameters are
-// chosen, whose trace against X'WX is at least what EDF2 has over EDF, which EDF1 bounds.
+// TestUncertainSmoothing: where smoothing parameters are chosen, robust variances grow by
+// Vc - Vp. The trace of that against X'WX is at least EDF2 - EDF, since EDF2 is cut off at
+// EDF1.
 func TestUncertainSmoothing(t *testing.T) {
 	tab := sandwichTable(t, 9000)
 	first := 0.0

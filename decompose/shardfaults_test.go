@@ -30,8 +30,8 @@ func refused(t *testing.T, what string, err error, want ...string) {
 	}
 }
 
-// TestGapsInStatistics: what is missing is named, and what came twice leaves both as they
-// were.
+// TestGapsInStatistics: missing shards are named, and a shard that comes twice changes
+// neither sum.
 func TestGapsInStatistics(t *testing.T) {
 	ctx, tab := t.Context(), table(t, 5*4096, 3)
 	m := formulaModel(t, "~ x0 + x1", tab, 1)

@@ -135,7 +135,7 @@ func TestSmoothedIsRead(t *testing.T) {
 	}
 }
 
-// TestStableSplit: verdicts go by how far other rows move a main effect whose split is smoothed, and that is what it moves by from
+// TestStableSplit: the verdict on a main effect with a smoothed split goes by how far other rows move it, measured here from
 // sample to sample of independent columns; bands are wider (influence.go). Where columns depend on each other both are the same.
 func TestStableSplit(t *testing.T) {
 	const n, samples = 500, 60

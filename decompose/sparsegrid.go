@@ -199,8 +199,8 @@ type correlated struct {
 	upper   []float64 // U
 }
 
-// correlationRounding is added to the diagonal of R, which may be singular: it is far above what rounding makes of
-// a pivot and far below what draws tell apart.
+// correlationRounding is added to the diagonal of R, which may be singular: far more than the rounding error of a
+// pivot, far less than the differences between draws.
 const correlationRounding = 1e-10
 
 func newCorrelated(v mat.Symmetric) *correlated {

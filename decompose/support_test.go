@@ -96,8 +96,8 @@ func decomposeWhere(t *testing.T, table *data.Table, workers int) *decompose.Res
 	return r
 }
 
-// TestSupport: what the last pass notes of where rows lie is what a loop over the rows
-// finds, by any number of workers.
+// TestSupport: the last pass finds rows' positions like a plain loop over the rows, for
+// any number of workers.
 func TestSupport(t *testing.T) {
 	const n = 9000
 	table, x := whereTable(t, n)

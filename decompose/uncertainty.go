@@ -24,6 +24,9 @@ type uncertainty struct {
 // uncertainty is that of the sum of terms of d, in the columns of its pieces. Terms that
 // are entangled with each other only are identified together.
 func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
+	if d.kept != nil {
+		return d.kept.uncertainty(d, terms)
+	}
 	return d.uncertaintyBy(d.covariance(), terms...)
 }
 

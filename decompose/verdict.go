@@ -128,10 +128,10 @@ func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
 	return append(why, d.nearCopy(j)...)
 }
 
-// meanSquaredError is the weighted mean over the training rows of the squared standard
-// error of term j, tr(V C), V being the covariance of its coefficients and C that of its
-// columns; 0 where there are no standard errors. Of smoothed splits it is how far other rows move them,
-// and not what bands add for what smoothing may have taken.
+// meanSquaredError is the weighted mean over the training rows of the squared standard error of term j,
+// tr(V C), V being the covariance of its coefficients and C that of its columns; 0 where there are no
+// standard errors. For smoothed splits it is the error from drawing other rows, without the allowance
+// for bias by smoothing that bands have.
 func (d *Predictor) meanSquaredError(j int, x trace) float64 {
 	c := d.covariance()
 	if c != nil && c.splits != nil && c.splits.stable != nil {

@@ -197,9 +197,9 @@ func softmax(said bool) *problem {
 	return p
 }
 
-// hierarchical are the black boxes again, with hierarchical terms: another way to write the
-// same terms moves none of those whose verdict is a convention either. Another convention
-// does, as fitted terms are.
+// hierarchical are the black boxes again, with hierarchical terms: rewriting the same terms
+// moves no term with the verdict "convention", either. Another convention does, as fitted
+// terms are.
 func hierarchical() []*problem {
 	all := blackBoxes()
 	for _, p := range all {

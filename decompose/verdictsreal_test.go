@@ -131,7 +131,7 @@ func TestVerdictsOnBikes(t *testing.T) {
 			moving: []string{"season", "weathersit"}, options: asFitted},
 		{name: "semi-structured", model: ssn, skip: []string{"level names", "units", "order of terms", "contrasts"}},
 		{name: "neural additive", model: train(own), skip: []string{"level names", "units"}, tolerance: 1e-5},
-		// What the terms held before is not penalised, what moves to them is.
+		// Only the part that moves to the terms is penalised, not the part they held before.
 		{name: "neural additive with ridges", model: ridges(train(own)), skip: []string{"level names", "units"}, tolerance: 1e-3},
 		{name: "neural additive with a pair", model: train(alone), skip: []string{"level names", "units", "a line from the deep part to the terms"},
 			want: map[string]decompose.Verdict{"f(hum)": convention, "f(hr)": convention, "f(hum,hr)": convention}},

@@ -15,7 +15,7 @@ import (
 // weighing finds the weights s_i of one predictor's rows, for one worker.
 type weighing struct {
 	of        *sandwichOf
-	form      *design.QuadraticWork // nil: the leverages are those of leader, whose rows come before
+	form      *design.QuadraticWork // nil: nil: the leverages of leader are used; its rows come before
 	leader    *weighing
 	followed  bool
 	found     [][]float64    // leverages that followers have not taken so far

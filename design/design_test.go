@@ -363,8 +363,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzCheck: what Check accepts multiplies without fault, what it refuses is an
-// error everywhere, and nothing panics.
+// FuzzCheck: accepted columns multiply without fault, refused ones are errors everywhere,
+// and nothing panics.
 func FuzzCheck(f *testing.F) {
 	f.Add(int8(3), int8(2), []byte{0, 1, 1, 2}, uint8(1))
 	f.Add(int8(2), int8(1), []byte{0, 255}, uint8(0))

@@ -116,7 +116,8 @@ func TestOtherRowsOfProducts(t *testing.T) {
 	apart(t, "product of other rows", got, want)
 }
 
-// TestQuadraticOfLevels: neither what is arranged nor what is not changes a form.
+// TestQuadraticOfLevels: arranging columns changes no form, and neither does leaving them
+// as they are.
 func TestQuadraticOfLevels(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	const n = 300

@@ -7,8 +7,8 @@ import (
 )
 
 // A row of a tensor product of splines, or of smooths of many levels, has many entries, in the same
-// columns for all rows of a cell. What the form has there is put side by side once for each cell, so
-// that the rows of a cell are those of a product.
+// columns for all rows of a cell. Each cell's block of the form is copied once into one place, so
+// that the rows of a cell become rows of a matrix product.
 
 // minCellEntries is how many entries a row has for that to be a gain.
 const minCellEntries = 8
@@ -35,7 +35,7 @@ const fewCellEntries = 12
 type cellForm struct {
 	columns  []int32
 	weights  *kernel.Weights[float64]
-	triangle []float64 // in place of weights: that of C_cc, row by row, with twice what is off the diagonal
+	triangle []float64 // in place of weights: the triangle of C_cc, row by row, with doubled entries off the diagonal
 	linear   []float64 // followed by as many zeros as there are dense columns
 }
 

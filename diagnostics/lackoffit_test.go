@@ -59,8 +59,8 @@ func lackOf(t testing.TB, n int, seed uint64, remainder func(x float64, r *rand.
 	return r.Predictors[0].Terms[0].LackOfFit
 }
 
-// By chance alone P is below 5 % about that often, also where the remainder's variance hangs on the column, and what is
-// missed is what was put there.
+// By chance alone P is below 5 % in about 5 % of draws, also if the remainder's variance depends on the column, and the
+// estimated miss is the one that was built in.
 func TestLackOfFit(t *testing.T) {
 	for name, remainder := range map[string]func(x float64, r *rand.Rand) float64{
 		"equal":   func(_ float64, r *rand.Rand) float64 { return r.NormFloat64() },

@@ -27,9 +27,10 @@ func NewCategorical(classes, reference int) (Categorical, error) {
 	return Categorical{classes: classes, reference: max(reference, -1) + 1}, nil
 }
 
-// categoricalProbabilities has K classes whose probabilities are the predictors. A row whose class
-// has none, as forests say of what they have not met, has the log-likelihood -Inf. Fewer than two classes
-// are an error.
+// categoricalProbabilities has K classes whose probabilities are the predictors. categoricalProbabilities
+// has K classes, with their probabilities as predictors. A row of a class with probability 0, which
+// forests give to classes that they have not met, has the log-likelihood -Inf. Fewer than two classes are
+// an error.
 func categoricalProbabilities(classes int) (Categorical, error) {
 	f, err := NewCategorical(classes, -1)
 	f.identity = err == nil

@@ -105,8 +105,8 @@ func TestCategoricalOfTwoIsBinomial(t *testing.T) {
 	}
 }
 
-// TestCommonFunction: what all classes have in common changes nothing, and a reference is
-// what is left when its predictor is taken from all.
+// TestCommonFunction: adding one function to all classes changes nothing, and reference
+// coding equals subtracting the reference's predictor from all.
 func TestCommonFunction(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, k := range []int{2, 3, 40} {

@@ -31,7 +31,8 @@ type fit struct {
 	y, event, eta, second               []float64
 }
 
-// fits are those of R with their rows; those whose data are not there are skipped aloud.
+// fits are those of R with their rows; fits holds R's fits with their rows; fits without
+// their data are skipped aloud.
 func fits(t *testing.T) []*fit {
 	t.Helper()
 	var file struct {

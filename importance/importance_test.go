@@ -303,8 +303,8 @@ func TestAgainstDirectComputation(t *testing.T) {
 	}
 }
 
-// TestWeightsAreRepetitions: whole weights give what the rows repeated so often give,
-// but for McFadden's figure of a gaussian response, whose weight is a variance.
+// TestWeightsAreRepetitions: whole weights give the figures of rows repeated as often,
+// except McFadden's for a gaussian response, where a weight is a variance.
 func TestWeightsAreRepetitions(t *testing.T) {
 	m := oneHead()
 	for _, fam := range []family.Family{family.Gaussian{}, family.Poisson{}, mustParse("negative-binomial(theta=2)"), mustParse("student-t(sigma=0.8,df=4)")} {
@@ -367,8 +367,8 @@ func mustParse(name string) family.Family {
 	return f
 }
 
-// TestEstimate: what decompose.EstimateFamily finds is what family.Estimate finds at all
-// rows; the numbers then go into the decomposition and its importance.
+// TestEstimate: decompose.EstimateFamily finds the same parameters as family.Estimate on
+// all rows; the numbers then go into the decomposition and its importance.
 func TestEstimate(t *testing.T) {
 	m := oneHead()
 	src := rows(t, m, 6000, 3, func(r *rand.Rand, eta []float64) float64 {

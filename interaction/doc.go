@@ -10,14 +10,14 @@
 //     sum w r, sum w^2 r^2. A pair's score is what products of Legendre polynomials in
 //     the ranks, less all that is a function of one of the columns, explain of r. Pairs
 //     are tested by a sandwich, since r is not equally large everywhere.
-//  3. Where pairs pass, exact products of the best ones with each other and with functions
-//     of single columns, of 16,384 rows that the last pass has kept. Pairs are then chosen one after the
-//     other, each by what it adds to those before. That tells a pair from its echoes: with
-//     columns that correlate, (0,2) scores because (0,1) matters.
+//  3. Where pairs pass, exact products of the best ones with each other and with functions of single
+//     columns, of 16,384 rows that the last pass has kept. Pairs are then chosen one after the other,
+//     each by its gain over the pairs before. That tells a pair from its echoes: with columns that
+//     correlate, (0,2) scores because (0,1) matters.
 //
-// The score is noise as well as signal, so what pure noise would reach is subtracted, and
-// what the fitted terms have already taken from the same rows is divided out. Nothing is
-// claimed of a pair that chance could explain: "none can be told" is an answer.
+// The score holds noise as well as signal, so the expected score of pure noise is subtracted, and the
+// share of noise that the fitted terms have taken from the same rows is divided out. Nothing is claimed
+// of a pair that chance could explain: "none can be told" is an answer.
 //
 // Functions are polynomials in ranks: splines on the columns' own scale foretell gains no better,
 // and show more false pairs in the tails. Exact products of all rows would take a third of a

@@ -180,7 +180,7 @@ func (s *selection) takeOut(j int) func(other int) {
 	lo, hi := s.begins[j], s.begins[j+1]
 	q := s.begins[len(s.pairs)]
 	f := factorised(s.block(s.k, j), hi-lo, s.reference[lo:hi], collinear)
-	rows := func(a *mat.Dense) *mat.Dense { // those kept, what is left of the block from above it
+	rows := func(a *mat.Dense) *mat.Dense { // the kept rows of the block above, R_ij
 		out := mat.NewDense(f.rank(), q, nil)
 		for i, at := range f.kept {
 			row := out.RawRowView(i)

@@ -169,19 +169,26 @@ func (s *spread) nodes(side int) ([]value, []float64) {
 		}
 		return values, share
 	}
-	// Quantiles, the least and the largest value among them, each for the rows that are nearest: the trapezoidal rule.
-	var values []value
-	share := make([]float64, side)
+	// Quantiles, closer together towards the least and the largest value, which are among them, as functions of them are
+	// (basis.BS.Quantiles); each for the rows that are nearest: the trapezoidal rule.
+	probability := func(i int) float64 {
+		h := float64(i) / float64(side-1)
+		logit := math.Log(float64(len(s.values))) * (2*h - 1)
+		return 0.7*h + 0.3/(1+math.Exp(-logit))
+	}
+	values, share := make([]value, side), make([]float64, side)
+	low, high := probability(0), probability(side-1)
 	at, below := 0, s.share[0]
 	for i := range side {
-		for below < float64(i)/float64(side-1) && at < len(s.values)-1 {
+		u := (probability(i) - low) / (high - low)
+		for below < u && at < len(s.values)-1 {
 			at++
 			below += s.share[at]
 		}
-		values, share[i] = append(values, s.values[at]), 1/float64(side-1)
+		values[i] = s.values[at]
+		share[i] = (probability(min(i+1, side-1)) - probability(max(i-1, 0))) / 2 / (high - low)
 	}
 	values[side-1] = s.values[len(s.values)-1]
-	share[0], share[side-1] = share[0]/2, share[side-1]/2
 	return values, share
 }
 

@@ -26,8 +26,8 @@ func leading(r int) float64 {
 	return a
 }
 
-// byLast are the coefficients of P_i P_k, i < last, with those of P_0 to P_last, then those of P_last P_1,
-// P_last P_2, ...: in place of polynomials of higher degree.
+// byLast are the coefficients of P_i P_k, i < last, on P_0 to P_last, followed by its coefficients on
+// P_last P_1, P_last P_2, ...: in place of polynomials of higher degree.
 func byLast(i, k, last int) []float64 {
 	c := append(linearised(i, k), make([]float64, 2*last)...)[:2*last+1]
 	for m := i + k; m > last; m-- {

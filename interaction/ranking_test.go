@@ -41,7 +41,7 @@ func TestNoPairsInUnequalNoise(t *testing.T) {
 	}
 }
 
-// What a term takes is about what was said.
+// A term gains about as much as was foretold.
 func TestGainsComeTrue(t *testing.T) {
 	for _, c := range []struct{ rho, low, high float64 }{{0, 0.9, 1.1}, {0.5, 0.85, 1.15}} {
 		x, eta := planted(1, 4000, 10, c.rho, 1, 0.3)

@@ -17,10 +17,11 @@ const (
 	wideRows   = 1 << 14
 )
 
-// Sample is how the values of some columns are spread: those of the rows whose numbers
-// have the smallest hashes. So it depends on the rows alone, not on their order or on
-// batches, and samples of shards merge. It is a decompose.Spec without a term: prepared
-// along with those of a formula it costs no pass of its own where they need one.
+// Sample is how the values of some columns are spread: the values in the rows with the
+// smallest hashes of their numbers (a bottom-k sample). So it depends on the rows alone,
+// not on their order or on batches, and samples of shards merge. It is a decompose.Spec
+// without a term: prepared along with those of a formula it costs no pass of its own where
+// they need one.
 type Sample struct {
 	columns []string
 	weights string

@@ -99,8 +99,8 @@ func ofCase(t testing.TB, n int, tab *data.Table, etas, among []string, formula,
 	return c
 }
 
-// TestSumsInAnyOrder: the sums of chunks have the same bytes in any order and grouping, and what
-// is found in them is what one pass over all rows in order finds.
+// TestSumsInAnyOrder: the sums of chunks have the same bytes in any order and grouping, and rank
+// pairs like one pass over all rows in order.
 func TestSumsInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

@@ -168,9 +168,9 @@ type Term struct {
 	By, Level string
 }
 
-// Term is what a term is called: what the labels say of its name, else the name with what its
-// columns are called in their places, as "s(Hour of day)"; at a level "s(Temperature):Day of
-// week = Monday". A name in which nothing is replaced stays as it is.
+// Term is what a term is called: the label given for its name, else the name with the
+// columns' labels in place of the columns, at a level "s(Temperature):Day of week = Monday".
+// A name in which nothing is replaced stays as it is.
 func (l *Labels) Term(t Term) string {
 	if l.IsEmpty() {
 		return t.Name

@@ -267,7 +267,7 @@ func TestOrdersOfLearnedTerms(t *testing.T) {
 	}
 }
 
-// What shards add up to is what one pass gives, and the factor of the rows tells the same.
+// Sums added from shards equal the sums of one pass, and so does the factor of the rows.
 func TestOrdersFromShardsAndFactor(t *testing.T) {
 	m := &blackBox{2, func(x []float64) float64 { return math.Sin(x[0]) + x[0]*x[1]*x[1] }}
 	tab := rows(t, 9000, 2, 0.5, 4)

@@ -11,7 +11,7 @@ import (
 	"github.com/pho-go/pho/nam"
 )
 
-// TestReplay: splines made of what a look has recorded are those made of the rows.
+// TestReplay: splines made from a recorded look equal splines made from the rows.
 func TestReplay(t *testing.T) {
 	m, tab := newNAM(3, 4, [2]int{0, 1}), rows(t, 400, 3, 0.3, 1)
 	recorded, names := decompose.Recorded{}, []string(nil)

@@ -53,8 +53,8 @@ func symmetricPermuted(s *mat.SymDense, at []int) *mat.SymDense {
 	return x
 }
 
-// TestNotEliminated: what has another structure, or is not determined by a wide margin,
-// stays with the dense path, which knows what to drop and what to say.
+// TestNotEliminated: matrices of another structure, or not determined by a wide margin,
+// stay with the dense path, which reports dropped directions.
 func TestNotEliminated(t *testing.T) {
 	factor := levelled{name: "factor", levels: 80, width: 1, first: 1, penalised: []int{-1}, effect: 1, wave: 1}
 	random := levelled{name: "random", levels: 80, width: 1, penalised: []int{0}, penalties: 1, effect: 1, wave: 1}

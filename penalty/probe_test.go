@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What changeAlone says without solving is what eval finds, up and down, from where terms are
-// free and from infinity.
+// changeAlone predicts, without solving, the change that eval finds, up and down, from where
+// terms are free and from infinity.
 func TestChangeAlone(t *testing.T) {
 	single, _, _, _ := randomProblem(4, 200, true, true)
 	linked, _, _, _ := randomProblem(5, 200, false, true)

@@ -162,8 +162,8 @@ func mustEliminate(t *testing.T, p *Problem, o *Options) *criterion {
 	return c
 }
 
-// What an evaluation says does not depend on those before it, of which some leave the penalties of eliminated
-// columns as they are, others the rest.
+// An evaluation does not depend on the ones before it, whether they changed the penalties of eliminated
+// columns or other penalties.
 func TestEliminationForgets(t *testing.T) {
 	for _, l := range levelledProblems {
 		p := l.problem(sequence(l.levels))

@@ -48,7 +48,7 @@ func newChoice(r *decompose.Result, effects []Effect) *choice {
 	return c
 }
 
-// of are those candidates of predictor k that are drawn, and what is said of the others.
+// of returns the candidates of predictor k that are drawn, and a sentence on the others.
 func (c *choice) of(k int, all []*candidate) (drawn []*candidate, rest string) {
 	if len(all) <= c.most {
 		return all, ""

@@ -254,15 +254,8 @@ func (c *Contributions) wrap(err error) error {
 	return nil
 }
 
-// WriteContributions writes the same lines for new rows: src split by a, r's
-// applier, with the training rows' coefficients and centring. If a has errors, a
-// column TERM.se follows each term's, empty where there is none. total is as in
-// NewContributions.
-func WriteContributions(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
-	return NewContributions(w, total).Apply(ctx, a, src)
-}
-
-// Apply is WriteContributions to where c writes, with the column that names rows.
+// Apply writes new rows: src split by a, an applier of the result, with the training rows' coefficients and
+// centring. If a has errors, a column TERM.se follows each term's, empty where there is none.
 func (c *Contributions) Apply(ctx context.Context, a *decompose.Applier, src data.Source) error {
 	c.se = a.HasErrors()
 	return a.Visit(ctx, src, c)

@@ -266,10 +266,9 @@ func effectColumns() []string {
 // the grid) are empty in stage "before", and where there is no standard error. Numbers have
 // all their digits.
 //
-// Of several networks the rows are those of their mean, lower and upper hold what differs
-// between networks too (decompose.Effect.Half), and two columns follow: between_sd, the
-// standard deviation of the networks' curves at the point, and member, which is empty.
-// The rows of every network come next, with its name as member and no errors.
+// For several networks the rows describe their mean, lower and upper include the variation between networks (decompose.Effect.Half),
+// and two columns follow: between_sd, the standard deviation of the networks' curves at the point, and member, which is empty. The
+// rows of every network come next, with its name as member and no errors.
 func WriteEffects(w io.Writer, effects []Effect) error {
 	buffer := bufio.NewWriter(w)
 	c := csv.NewWriter(buffer)

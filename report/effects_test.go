@@ -383,7 +383,7 @@ func TestContributions(t *testing.T) {
 		src := rows(t, 9000)
 		m := structured(t, &network{heads: heads}, src, `~ s(x0, bs="cr") + dow`)
 		var out, again bytes.Buffer
-		r, a := decomposed(t, m, src, &decompose.Options{Resources: decompose.Resources{Workers: 3}}, report.NewContributions(&out, nil))
+		_, a := decomposed(t, m, src, &decompose.Options{Resources: decompose.Resources{Workers: 3}}, report.NewContributions(&out, nil))
 		lines, err := csv.NewReader(bytes.NewReader(out.Bytes())).ReadAll()
 		must(t, err)
 		var want []string
@@ -424,7 +424,7 @@ func TestContributions(t *testing.T) {
 				at++
 			}
 		}
-		must(t, report.WriteContributions(context.Background(), &again, r, a, src, nil))
+		must(t, report.NewContributions(&again, nil).Apply(context.Background(), a, src))
 		if !bytes.Equal(out.Bytes(), again.Bytes()) {
 			t.Error("apply to the training rows gives other contributions than decompose")
 		}
@@ -447,7 +447,7 @@ func TestContributionsGaps(t *testing.T) {
 	defer src.Close()
 	total := func() int64 { n, _ := src.Rows(); return n }
 	var out, again bytes.Buffer
-	r, a := decomposed(t, &network{heads: []string{"eta"}}, src, nil, report.NewContributions(&out, total))
+	_, a := decomposed(t, &network{heads: []string{"eta"}}, src, nil, report.NewContributions(&out, total))
 	lines, err := csv.NewReader(bytes.NewReader(out.Bytes())).ReadAll()
 	must(t, err)
 	if len(lines) != 10001 {
@@ -458,7 +458,7 @@ func TestContributionsGaps(t *testing.T) {
 			t.Errorf("data row %d: %q", i+1, line)
 		}
 	}
-	must(t, report.WriteContributions(context.Background(), &again, r, a, src, total))
+	must(t, report.NewContributions(&again, total).Apply(context.Background(), a, src))
 	if !bytes.Equal(out.Bytes(), again.Bytes()) {
 		t.Error("apply gives other lines")
 	}

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// finding is what an effect does to the outcome, in words and as what can be computed again.
+// finding describes the influence of an effect on the outcome, in words and in numbers that
+// can be computed again.
 type finding struct {
 	effect  *Effect // nil: a sum that has no curve
 	outcome *outcome

@@ -25,7 +25,7 @@ type Form struct {
 	Fields  []Field // what the model reads
 	Row     *ExplainedRow
 	Typical bool // Row is of the values that a form begins with, and not of somebody's
-	// Fault says what is wrong with what was entered; "": nothing.
+	// Fault is the error in the input; "": nothing.
 	Fault         string
 	Models, Links []Link // other models of the server, this one among them; pages that tell more
 }
@@ -85,7 +85,7 @@ func FormPolicy() (string, error) {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'", nil
 }
 
-// formStyle is that of reports, and what forms have besides.
+// formStyle is the style of reports, with the styles for forms added.
 func formStyle() (string, error) {
 	var b strings.Builder
 	for _, name := range []string{"style.css", "controls.css", "form.css"} {

@@ -189,7 +189,7 @@ func TestContours(t *testing.T) {
 	}
 }
 
-// TestSimplified: what is left out lies within a fifth of a unit of what is drawn.
+// TestSimplified: points left out lie within a fifth of a unit of the drawn line.
 func TestSimplified(t *testing.T) {
 	var p []point
 	for i := range 401 {
@@ -240,8 +240,8 @@ func TestSaddle(t *testing.T) {
 	}
 }
 
-// TestEffectSpan: what a curve does beyond the rows neither makes its own picture flat nor
-// those of others.
+// TestEffectSpan: values of a curve beyond the rows flatten neither its own picture nor
+// the others'.
 func TestEffectSpan(t *testing.T) {
 	q := append(steps(49, func(p float64) float64 { return p }), 1000)
 	x := gridPoints(0, 1000, q, 101)

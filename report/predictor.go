@@ -88,8 +88,8 @@ const (
 
 func sd(variance float64) string { return num(math.Sqrt(variance)) }
 
-// figures draws the largest effects: those of terms and, where the split between terms is
-// not identified, that of their sum.
+// figures draws the largest effects: the effects of terms and, where the split between
+// terms is not identified, the effect of their sum.
 func (p *predictor) figures(draw *drawing, drawn *choice, candidates []*candidate, k int) {
 	candidates, p.NotDrawn = drawn.of(k, candidates)
 	draw.bound(candidates)

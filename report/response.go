@@ -65,9 +65,9 @@ type ResponseValue struct {
 }
 
 // Responses are what a row's predictors eta, in the order of r's, are on the scale of the
-// response, by their links. Those of the
-// identity, and whose scale is not known, are left out; the class that others are differences
-// to is the last of its set. offset is the row's; nil: it counts as 0, which the name says.
+// response, by their links. Predictors with the identity, or on an unknown scale, are left
+// out; the class that others are differences to is the last of its set. offset is the row's;
+// nil: it counts as 0, which the name says.
 func Responses(r *decompose.Result, eta []float64, offset *float64) []ResponseValue {
 	if len(eta) != len(r.Predictors) {
 		return nil

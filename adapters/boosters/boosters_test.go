@@ -166,8 +166,8 @@ func TestCategories(t *testing.T) {
 	}
 }
 
-// TestCategoryFactors: trees that depend on named categories alone are a factor of them, whose coefficients are what the trees add; on codes without
-// names they are a learned term.
+// TestCategoryFactors: trees that depend on named categories alone become a factor of those categories, with the sums of leaf values as its
+// coefficients; on codes without names they are a learned term.
 func TestCategoryFactors(t *testing.T) {
 	tree := func(i int, feature string, bits int, left, right string) string {
 		return fmt.Sprintf("Tree=%d\nnum_leaves=2\nsplit_feature=%s\nthreshold=0\ndecision_type=1\nleft_child=-1\nright_child=-2\nleaf_value=%s %s\ncat_boundaries=0 1\ncat_threshold=%d\n\n", i, feature, left, right, bits)

@@ -39,7 +39,8 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// TestReleasedTreesAreRead: what each release wrote predicts what the estimator did.
+// TestReleasedTreesAreRead: the models that each release wrote still predict like the
+// estimators they came from.
 func TestReleasedTreesAreRead(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/formats/*/trees.json")
 	if err != nil || len(paths) == 0 {

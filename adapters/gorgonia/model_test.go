@@ -200,7 +200,7 @@ func TestBlackBox(t *testing.T) {
 	}
 }
 
-// TestFaults: what does not fit, and what gorgonia panics with, is an error.
+// TestFaults: networks that do not fit, and panics inside gorgonia, become errors.
 func TestFaults(t *testing.T) {
 	w := newWeights(tensor.Float64)
 	change := func(f func(n *gorgonia.Network, rows int)) func(int) (*gorgonia.Network, error) {

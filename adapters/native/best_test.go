@@ -72,9 +72,9 @@ func families() map[string]Config {
 	}
 }
 
-// TestNeverWorse: whatever the rate of learning does to a network, it explains the
-// rows that decide no worse than the additive model that it began from, and if it is
-// no better a warning says so; what is saved predicts what was scored.
+// TestNeverWorse: whatever the rate of learning does to a network, it explains the rows
+// that decide no worse than the additive model that it began from, and if it is no better
+// a warning says so; the saved model predicts like the one that was scored.
 func TestNeverWorse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many trainings")

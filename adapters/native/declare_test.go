@@ -268,7 +268,8 @@ func TestEditedFile(t *testing.T) {
 	}
 }
 
-// TestBadDeclaration: what cannot be read is an error that says what to do.
+// TestBadDeclaration: a declaration that cannot be read is refused, and the message says
+// how to mend it.
 func TestBadDeclaration(t *testing.T) {
 	m := splineNetwork(t)
 	replace := func(from, to string) func(*onnxpb.ModelProto) {

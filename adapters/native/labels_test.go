@@ -107,7 +107,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextRefused: what is no pair of classes is told with what to do.
+// TestTextRefused: a column of text without exactly two classes is refused, and the
+// message says how to mend it.
 func TestTextRefused(t *testing.T) {
 	tab := withText(t, 60, 22)
 	odd := data.NewTable(2)

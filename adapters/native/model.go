@@ -20,8 +20,8 @@ import (
 
 // Model is a trained network as a decompose.Model, in float64. Its predictors are on the
 // link scale and in the response's units, without the offset of training. Its terms are
-// those of the formula with their coefficients, and the feature networks as learned terms
-// whose basis is the last hidden layer; zeta is the deep part. A Model is immutable and
+// the formula's terms with their coefficients, and the feature networks as learned terms
+// with the last hidden layer as basis; zeta is the deep part. A Model is immutable and
 // safe for concurrent use.
 type Model struct {
 	family    family.Differentiable // with what training found

@@ -26,7 +26,7 @@ func (a *Assembly) Load(o *LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := operator.New[float64]()
+	table := operator.NewFloat64()
 	table.Give(a.Forests, a.Texts)
 	g, err := graph.Read(a.File, graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, table)
 	if err != nil {

@@ -248,8 +248,8 @@ func TestWideCross(t *testing.T) {
 	}
 }
 
-// TestEmbeddingIsFactor: what the structured part explains is that of a regression on the
-// levels' dummies, and a level without rows keeps the table's number.
+// TestEmbeddingIsFactor: the structured part explains as much as a regression on dummies
+// of the levels, and a level without rows keeps the table's number.
 func TestEmbeddingIsFactor(t *testing.T) {
 	const n = 300
 	g := codedNetwork(t, wideOfA)

@@ -18,7 +18,7 @@ type UnsupportedOperatorError struct {
 	Op      string
 	Domain  string // "" for ai.onnx
 	Version int    // the opset of its domain that the file imports
-	Reason  string // what is missing, and what to do
+	Reason  string // the missing feature, and a way around it
 }
 
 func (e *UnsupportedOperatorError) Error() string {

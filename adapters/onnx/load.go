@@ -110,7 +110,7 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
 	}
 	beside := newExternalFiles(opts.External, opts.MaxMemory)
-	g, err := graph.ReadExternal(b, beside.reader(), graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork, Constants: opts.Constants}, operator.New[float64]())
+	g, err := graph.ReadExternal(b, beside.reader(), graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork, Constants: opts.Constants}, operator.NewFloat64())
 	if err != nil {
 		return nil, typed(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 )
 
-// TestAsONNXRuntime: the operators of ai.onnx.ml and those on text compute what ONNX
-// Runtime does, in blocks of rows and alone.
+// TestAsONNXRuntime: the operators of ai.onnx.ml and the operators on text agree with ONNX
+// Runtime, in blocks of rows and alone.
 func TestAsONNXRuntime(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "golden", "ort_ml.json"))
 	if err != nil {

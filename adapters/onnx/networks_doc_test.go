@@ -72,7 +72,7 @@ func comments(t *testing.T, file string) []string {
 // operatorTable lists the operators by domain.
 func operatorTable() string {
 	byDomain := map[string][]string{}
-	table := operator.New[float64]()
+	table := operator.NewFloat64()
 	for _, key := range table.Keys() {
 		e := table[key]
 		domain := e.Domain

@@ -209,8 +209,8 @@ func TestBindTensor(t *testing.T) {
 	}
 }
 
-// TestTokens: what is found in a network of token ids takes memory in proportion to the tokens, not to the table of their
-// embeddings times the tokens, and says what the deep part depends on.
+// TestTokens: discovery in a network of token ids needs memory in proportion to the tokens, not to tokens times the table
+// of their embeddings, and names the columns of the deep part.
 func TestTokens(t *testing.T) {
 	const tokens, table = 64, 20_000
 	b := onnxpb.NewBuilder(17)

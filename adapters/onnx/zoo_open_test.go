@@ -54,7 +54,7 @@ func openNetwork(file io.Reader, folder fs.FS, constants map[string][]float64) (
 	if err != nil {
 		return nil, err
 	}
-	inside, err := graph.ReadExternal(b, func(location string) ([]byte, error) { return fs.ReadFile(folder, location) }, graph.Limits{Constants: constants}, operator.New[float64]())
+	inside, err := graph.ReadExternal(b, func(location string) ([]byte, error) { return fs.ReadFile(folder, location) }, graph.Limits{Constants: constants}, operator.NewFloat64())
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,8 @@ type zooNetwork struct {
 	exporter        string
 }
 
-// zooTensor is an input or output of a network. Type "maps" is ZipMap's sequence of
-// maps, whose numbers are those of the matrix Tensor.
+// zooTensor is an input or output of a network. Type "maps" is ZipMap's sequence of maps;
+// Tensor holds the same numbers as a matrix.
 type zooTensor struct {
 	Name, Type, Tensor string
 	Shape              []int

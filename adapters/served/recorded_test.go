@@ -12,8 +12,8 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// TestRecorded: what MLServer 1.7.1 (with its scikit-learn runtime), MLflow 3.17.2 and pho serve said in November 2026, to the byte, and
-// what is asked of them. make check-servers asks the servers themselves.
+// TestRecorded: requests to MLServer 1.7.1 (with its scikit-learn runtime), MLflow 3.17.2 and pho serve, and their answers in November
+// 2026, byte by byte. make check-servers asks the servers themselves.
 func TestRecorded(t *testing.T) {
 	numbers := []Input{{Name: "input", Datatype: "FP64", Columns: []string{"x1", "x2", "k"}}}
 	frame := []Input{{Name: "g", Datatype: "BYTES", Columns: []string{"g"}}, {Name: "x1", Datatype: "FP64", Columns: []string{"x1"}}, {Name: "x2", Datatype: "FP64", Columns: []string{"x2"}}, {Name: "k", Datatype: "INT64", Columns: []string{"k"}}}

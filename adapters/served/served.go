@@ -52,7 +52,7 @@ type Output struct {
 	Width int    `json:"width"`
 }
 
-// Form is what is asked and what is answered: with the address it is all that asking takes.
+// Form describes requests and answers: with the address it is all that asking takes.
 type Form struct {
 	Protocol Protocol `json:"protocol"`
 	Inputs   []Input  `json:"inputs"`

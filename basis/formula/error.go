@@ -11,7 +11,7 @@ import (
 type Error struct {
 	Text string // the whole formula
 	Pos  int    // byte offset of the fault, at most len(Text)
-	Msg  string // what is wrong and what to do
+	Msg  string // the fault and its remedy
 	Err  error  // what a program may react to, as data.MissingColumnError; nil: nothing
 }
 

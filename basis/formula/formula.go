@@ -24,7 +24,7 @@ type Formula struct {
 	Summands  []Summand // in order of writing; none for "~ 1"
 	Others    *Others   // "." on the right-hand side; nil without
 
-	PredictorPos, ResponsePos, EventPos int
+	ResponsePos, EventPos int
 }
 
 // Others is the term ".", which stands for terms of the columns that no other part of the

@@ -73,7 +73,7 @@ func (p *parser) head() error {
 		return f.Errorf(p.peek().pos, `a formula needs a tilde; write "~ %s", or "y ~ ..." with a response`, clip(strings.TrimSpace(f.Text)))
 	}
 	if len(p.tokens) > 1 && p.peek().kind == tokenName && p.tokens[1].is("=") {
-		f.Predictor, f.PredictorPos = p.peek().text, p.peek().pos
+		f.Predictor = p.peek().text
 		p.at += 2
 	}
 	if p.peek().kind == tokenName {

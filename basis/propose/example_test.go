@@ -10,7 +10,7 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// What "." stands for in a formula is chosen by what the columns hold.
+// The terms that "." stands for in a formula are chosen by the data in the columns.
 func ExampleTerms() {
 	const n = 200
 	rows := data.NewTable(n)

@@ -46,7 +46,6 @@ func (g Growth) Of(t formula.Summand) formula.Summand {
 }
 
 const (
-	grown     = 2      // times as many columns, once
 	perCut    = 3.0    // coefficients that a cut counts for: its place is searched, too (Zhang and Siegmund 2007)
 	maxCuts   = 20     // of a term
 	penalised = 0.25   // of the further columns of a spline that are fitted without a penalty here: what REML leaves of them, about
@@ -57,7 +56,7 @@ const (
 )
 
 // Grow chooses the growth of a cubic spline of k columns with quantiles as knots, by the sums of the term and of the remainder in
-// its bins: twice as many columns, cuts beside it, both, or as it is, of at most most columns in all. That of the least BIC is
+// its bins: two or four times as many columns, cuts beside it, both, or as it is, of at most most columns in all. That of the least BIC is
 // taken, n log(RSS/n) + log(n) times the number of coefficients, a cut's place counted as one. Cuts are searched one after the
 // other among the bins' edges, each where it explains most, and then placed within the bin by its mean. own are cuts that the
 // model itself has of the column, increasing: one of those at hand is taken in place of a place that is estimated.
@@ -67,11 +66,12 @@ func Grow(bins []diagnostics.Bin, k, most int, own []float64) Growth {
 		return best
 	}
 	least := math.Inf(1)
-	for _, columns := range []int{k, k / 2, grown * k} {
-		if columns > most {
+	for _, wanted := range []int{k, k / 2, 2 * k, 4 * k} {
+		if wanted > most {
 			break
 		}
-		if columns = min(columns, len(bins)/perKnot); columns < minBasis {
+		columns := min(wanted, len(bins)/perKnot)
+		if columns < minBasis {
 			continue
 		}
 		f := newStepFit(bins, columns)
@@ -82,10 +82,7 @@ func Grow(bins []diagnostics.Bin, k, most int, own []float64) Growth {
 			n := f.rows
 			return n*math.Log(f.left()/n) + math.Log(n)*(float64(columns-k)*penalised+perCut*float64(cuts))
 		}
-		size := max(k, columns)
-		if columns > k {
-			size = grown * k
-		}
+		size := max(k, wanted)
 		if s := score(0); s < least {
 			least, best = s, Growth{K: size}
 		}

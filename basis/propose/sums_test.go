@@ -99,7 +99,7 @@ func encoded(t testing.TB, s decompose.Sums) []byte {
 	return raw
 }
 
-// TestSumsOfPieces: what pieces have seen, cut anywhere and added in any order, is what all rows show.
+// TestSumsOfPieces: sums of pieces, cut anywhere and added in any order, equal the sums of all rows.
 func TestSumsOfPieces(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))

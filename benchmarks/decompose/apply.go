@@ -23,8 +23,8 @@ type applied struct {
 	place           string // directory to write to
 }
 
-// appliedCases are those that write to dir, and those of text that write to memory, a directory
-// of a file system without a disk; "": none.
+// appliedCases are the cases that write to dir, and cases of CSV that write to memory, a
+// directory of a file system without a disk; "": none.
 func appliedCases(dir, memory string) []applied {
 	cases := []applied{
 		{"Parquet in and out", "rows.parquet", ".parquet", false, dir},

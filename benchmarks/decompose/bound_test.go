@@ -28,7 +28,7 @@ func TestThrees(t *testing.T) {
 	}
 }
 
-// TestParts: at rates of 1 what the parts cost are counts, which are those of loops over terms.
+// TestParts: at rates of 1 the costs are counts, and equal the counts of loops over terms.
 func TestParts(t *testing.T) {
 	one := rate.Rates{FMA: 1, Copied: 1, Outer: 1, Form: 1, Product: 1, Spline: 1, Scale: 1, Beside: 1, Table: 1}
 	const rows, writing = 1 << 20, 3

@@ -41,8 +41,8 @@ var (
 	categories = []string{"carrier", "origin", "dest", "route"}
 )
 
-// block draws the rows of a block. What they are depends on nothing but the
-// block's number, so the first rows of a larger table are those of a smaller.
+// block draws the rows of a block. They depend on nothing but the block's number, so a
+// larger table begins with the rows of a smaller one.
 func (w *world) block(index, rows int) (*data.Batch, error) {
 	random := rand.New(rand.NewPCG(seed, 1+uint64(index)))
 	number := make([][]float64, len(numbers))

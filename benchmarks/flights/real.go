@@ -21,7 +21,7 @@ func open(paths []string) (data.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	format, err := files.Detect(paths[0])
+	format, err := files.DetectIn(context.Background(), nil, paths[0])
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/internal/base/taskpool"
 )
 
 // ours is a network prepared for rows.
@@ -24,21 +26,24 @@ func newOurs(g *onnx.Graph, k kind, rows int, c network) (*ours, error) {
 	return &ours{runner, c.values(rows), make([]float64, rows*outputs), rows, c.columns, outputs}, nil
 }
 
-// blockRows is the number of rows that decompose, and Shared, send through at once.
+// blockRows is the number of rows that decompose sends through at once.
 const blockRows = 256
 
-// run passes over all rows again and again for so many seconds and returns the rows/s of
-// the median pass.
+// run passes over all rows again and again for so many seconds, in blocks that the workers share,
+// and returns the rows/s of the median pass.
 func (o *ours) run(workers int, seconds float64) (rowsPerSecond float64, err error) {
-	shared := onnx.NewShared(o.runner, workers)
-	defer shared.Close()
+	pool := taskpool.New(workers)
+	defer pool.Close()
+	blocks := (o.rows + blockRows - 1) / blockRows
+	errs := make([]error, blocks)
 	deadline := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	group := max(1, 256/o.rows) // passes timed together
 	var took []float64
 	for len(took) == 0 || time.Now().Before(deadline) {
 		started := time.Now()
 		for range group {
-			if err := shared.Run([][]float64{o.y}, [][]float64{o.x}, o.rows); err != nil {
+			pool.Each(blocks, func(i int) { errs[i] = o.block(i * blockRows) })
+			if err := errors.Join(errs...); err != nil {
 				return 0, err
 			}
 		}

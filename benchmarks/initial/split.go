@@ -97,8 +97,8 @@ func splitPath(dir, set string, number int) string {
 	return filepath.Join(dir, fmt.Sprintf("%s.%d.json", set, number))
 }
 
-// writeSplits writes the splits first to last of every set whose file is in from, but
-// for those that are there already.
+// writeSplits writes the splits first to last of every data set with a file in from,
+// except splits that exist already.
 func writeSplits(ctx context.Context, from, dir string, first, last int) error {
 	for _, s := range sets() {
 		var t *table

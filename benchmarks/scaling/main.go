@@ -1,6 +1,6 @@
 // Command scaling says what a decomposition over many machines takes: it measures the pieces on
-// this machine, and simulates workers, stragglers, failures and merges with them. tables.md
-// has what it prints, and docs/scaling.md what follows.
+// this machine, and simulates workers, stragglers, failures and merges with them. tables.md holds
+// its output, docs/scaling.md the conclusions.
 //
 //	scaling -measure measured.json   the pieces, on one core; minutes
 //	scaling                          tables of the simulation, from scaling/measured.json

@@ -28,8 +28,8 @@ var realDesigns = []crossed{
 	{"covid_us_county.csv.gz", []string{"fips", "day", "population"}},
 }
 
-// sparsity prints how many of the cells of X'X of real designs are not zero, and what storing
-// those would take: of every level a column, of every row one level of each factor.
+// sparsity prints the share of nonzero cells of X'X for real designs, and the memory for
+// storing only these: of every level a column, of every row one level of each factor.
 func sparsity(ctx context.Context, w io.Writer, dir string) error {
 	fmt.Fprintln(w, "| table | rows | factors | columns | X'X as it is stored | cells not zero | stored as those | of it |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")

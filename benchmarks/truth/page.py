@@ -1,4 +1,4 @@
-"""Writes docs/truth.md from the results of truth.py: `python page.py results.jsonl docs/truth.md`.
+"""Writes docs/truth.md and tables.md from the results of truth.py: `python page.py results.jsonl docs/truth.md tables.md`.
 
 Refuses results that lack cells, or in which pho is not of one clean commit; --draft writes them all the same, and says so.
 """
@@ -149,40 +149,14 @@ def page(r: Results, draft: list[str]) -> str:
     for method in JUDGED:
         lost = sorted((n for n in r.compared() if r.ratio(n, method) > WORST), key=lambda n: -r.ratio(n, method))
         if lost:
-            out += [f"`{method}` is worse than the best peer on {len(lost)} of {len(r.compared())} networks:", ""]
+            out += [f"`{method}` is worse than the best peer on {len(lost)} of {len(r.compared())} networks, furthest on", ""]
             out += table(
                 ["network", "error", "best peer", "its error", "ratio"],
-                [[n, f"{r.error(n, method):.4f}", r.best(n)[0], f"{r.best(n)[1]:.4f}", f"{r.ratio(n, method):.2f}"] for n in lost],
-            )
-    for method in JUDGED:
-        bad = [c for c in r.coverages(method) if c["outside"] or c["below"]]
-        if bad:
-            out += [f"Bands of `{method}` that do not hold what they promise, in percent of samples:", ""]
-            bad.sort(key=lambda c: c["pointwise"])
-            out += table(
-                ["network", "rows", "column", "pointwise, mean (99 % interval)", "lowest point", "whole curve"],
-                [
-                    [
-                        c["network"],
-                        str(c["n"]),
-                        c["column"],
-                        f"{100 * c['pointwise']:.1f} (± {100 * c['half']:.1f})",
-                        f"{100 * c['lowest']:.0f}",
-                        f"{100 * c['whole']:.0f}",
-                    ]
-                    for c in bad
-                ],
+                [[n, f"{r.error(n, method):.4f}", r.best(n)[0], f"{r.best(n)[1]:.4f}", f"{r.ratio(n, method):.2f}"] for n in lost[:5]],
             )
 
     out += ["## Errors of curves", "", ERRORS, ""]
     shown = [*OURS, *PEERS]
-    rows = []
-    for n in sorted(r.names, key=lambda n: (bool(r.networks[n].collinear), -r.ratio(n, JUDGED[1]))):
-        marks = "".join(["*" if r.networks[n].disputed else "", " (verdicts only)" if r.networks[n].collinear else ""])
-        rows.append(
-            [n + marks, *("-" if np.isnan(r.error(n, m)) else f"{r.error(n, m):.4f}" for m in shown), *(f"{r.ratio(n, m):.2f}" for m in JUDGED)]
-        )
-    out += table(["network", *shown, *(f"ratio, {m}" for m in JUDGED)], rows)
     alone = tuple(p for p in PEERS if p != "mgcv")
     out += table(
         ["geometric mean of ratios", "networks", *JUDGED],
@@ -222,6 +196,63 @@ def page(r: Results, draft: list[str]) -> str:
 
     out += ["## Bands", "", BANDS, ""]
     rows = []
+    for method in dict.fromkeys(cell["method"] for cell in r.bands):
+        found = r.coverages(method)
+        for n in sorted({c["n"] for c in found}):
+            of = [c for c in found if c["n"] == n]
+            rows.append(
+                [
+                    method,
+                    str(n),
+                    str(len(of)),
+                    f"{100 * np.mean([c['pointwise'] for c in of]):.1f}",
+                    str(sum(c["outside"] and c["pointwise"] < (LOW + HIGH) / 2 for c in of)),
+                    str(sum(c["outside"] and c["pointwise"] >= (LOW + HIGH) / 2 for c in of)),
+                    str(sum(c["below"] for c in of)),
+                    f"{100 * min(c['lowest'] for c in of):.0f}",
+                ]
+            )
+    out += table(["", "rows", "curves", "pointwise, mean", "too narrow", "too wide", f"a point below {100 * POINT:g} %", "lowest point"], rows)
+
+    out += ["## Verdicts", "", VERDICTS, ""]
+    rows = [[m, f"`{v}`", str(t[0]), f"{100 * t[1] / t[0]:.1f} %", str(t[2])] for m in JUDGED for v, t in sorted(r.verdicts(m).items())]
+    out += table(["", "verdict", "said", "right", "moved"], rows)
+    versions = sorted({c["version"] for c in r.cells if c["version"]})
+    out += ["## How it is done", "", HOW.format(versions=", ".join(versions))]
+    return "\n".join(out)
+
+
+def tables(r: Results) -> str:
+    """Every network's errors and bands."""
+    out = ["# Every network next to known truth", "", "The tables behind [the page](../../docs/truth.md), which says what they mean.", ""]
+    shown = [*OURS, *PEERS]
+    rows = []
+    for n in sorted(r.names, key=lambda n: (bool(r.networks[n].collinear), -r.ratio(n, JUDGED[1]))):
+        marks = "".join(["*" if r.networks[n].disputed else "", " (verdicts only)" if r.networks[n].collinear else ""])
+        rows.append(
+            [n + marks, *("-" if np.isnan(r.error(n, m)) else f"{r.error(n, m):.4f}" for m in shown), *(f"{r.ratio(n, m):.2f}" for m in JUDGED)]
+        )
+    out += ["## Errors of curves", "", *table(["network", *shown, *(f"ratio, {m}" for m in JUDGED)], rows)]
+    for method in JUDGED:
+        bad = [c for c in r.coverages(method) if c["outside"] or c["below"]]
+        if bad:
+            out += [f"## Bands of `{method}` that miss 95 %, in percent of samples", ""]
+            bad.sort(key=lambda c: c["pointwise"])
+            out += table(
+                ["network", "rows", "column", "pointwise, mean (99 % interval)", "lowest point", "whole curve"],
+                [
+                    [
+                        c["network"],
+                        str(c["n"]),
+                        c["column"],
+                        f"{100 * c['pointwise']:.1f} (± {100 * c['half']:.1f})",
+                        f"{100 * c['lowest']:.0f}",
+                        f"{100 * c['whole']:.0f}",
+                    ]
+                    for c in bad
+                ],
+            )
+    rows = []
     for cell in r.bands:
         found = [c for c in r.coverages(cell["method"]) if (c["network"], c["n"]) == (cell["network"], cell["n"])]
         if found:
@@ -240,13 +271,8 @@ def page(r: Results, draft: list[str]) -> str:
                     f"{cell['seconds']:.2g}",
                 ]
             )
+    out += ["## Bands", ""]
     out += table(["network", "rows", "", "samples", "curves", "pointwise", "lowest point", "whole curve", "seconds a sample"], rows)
-
-    out += ["## Verdicts", "", VERDICTS, ""]
-    rows = [[m, f"`{v}`", str(t[0]), f"{100 * t[1] / t[0]:.1f} %", str(t[2])] for m in JUDGED for v, t in sorted(r.verdicts(m).items())]
-    out += table(["", "verdict", "said", "right", "moved"], rows)
-    versions = sorted({c["version"] for c in r.cells if c["version"]})
-    out += ["## How it is done", "", HOW.format(versions=", ".join(versions))]
     return "\n".join(out)
 
 
@@ -259,12 +285,12 @@ pho of commit {commit}, on {machine}.
 
 ERRORS = f"""Root mean square, over 2,000 rows, of the difference between a centred curve and the true one; the mean over the network's
 columns, in standard deviations of its predictor. Errors below {FLOOR} count as {FLOOR} in ratios: a difference that nobody sees.
-Networks marked * have interactions of dependent columns, or none that is known: there methods differ in what
-they call the effect of a column, and the truth here is the main effect (below)."""
+Every network's errors are in [tables.md](../benchmarks/truth/tables.md). Those marked * there have interactions of dependent columns, or
+none that is known: methods differ in what they call the effect of a column then, and the truth here is the main effect (below)."""
 
 BANDS = f"""Samples of 500 and 2,000 rows. Each band is looked at in 41 places from the 1st to the 99th percentile of its column; *lowest point* is the
-place where the fewest samples hold. The whole curve is the simultaneous band; it counts where pho draws it between these percentiles,
-and for mgcv in the 41 places. A goal is missed where the 99 % Monte Carlo interval lies outside. Curves within {100 * EXACT:g} % of the
+place where the fewest samples hold. The whole curve, in [tables.md](../benchmarks/truth/tables.md), is the simultaneous band; it counts where pho
+draws it between these percentiles, and for mgcv in the 41 places. A goal is missed where the 99 % Monte Carlo interval lies outside. Curves within {100 * EXACT:g} % of the
 predictor's standard deviation on every sample have nothing to cover, and are left out: truths found by least squares are not known better.
 mgcv's are Bayesian (Vc), those of `cr`, k = 20."""
 
@@ -277,25 +303,17 @@ HOW = """**The truth** of a column is its main effect: the function of that colu
 in mean square over the population. Where a network is additive these are its own functions. Else columns depend on each other in
 pairs alone, and the main effects of the hierarchical functional ANOVA (Hooker 2007) are the same: in closed form for the networks
 that are written by hand (of x1 x2 at correlation r: r/(1 + r²) x² for each), by least squares on a million evenly spread rows for the
-others (right to about 0.003; `benchmarks/truth/test_truth.py`). Partial dependence, accumulated effects and Shapley values
-define other curves where columns are dependent *and* interact; a second mean leaves these networks out.
+others (right to about 0.003; `benchmarks/truth/test_truth.py`). Methods that define
+other curves where columns are dependent *and* interact are compared by a second mean, without these networks.
 
 **The networks** are written by hand as ONNX in float64, or were trained (MLP, NAM, NAM or lines beside an MLP, XGBoost; 4,000 rows with
 noise, `benchmarks/truth/train.py`) and are in `benchmarks/truth/networks`. The number is the correlation; of `factor` it is
 the shift of x1 from level to level. *lines and MLP* has lines for structure, and lines are all that `pho` then shows: what is curved stays
 in the remainder, which the command says.
 
-**The peers** have the rows, and the function to call. Of the settings below the one counts that is nearest to the truth on this network,
-which no user could choose; pho has one setting.
-
-| peer | settings |
-|---|---|
-| PDP | 50 quantiles; every value |
-| ALE | 10, 20, 50, 100, 200, 500 quantile bins; one for each row |
-| SHAP | exact Shapley values (interventional; background of 200 rows, of additive networks 100: it moves none of their curves), their mean by value in 20, 50, 100, 200, 1000 bins, and a smoothing spline |
-| EBM | fitted to the predictions: defaults; unsmoothed at a faster rate. Pairs are left out: they come after the main effects and change none |
-| effector | ALE in 20, 50, 200 and 1000 bins; RHALE by dynamic programming (20 and 50 bins) and 50 and 200 quantiles |
-| mgcv | gam by REML on the predictions: `cr` with k = 20 and 40, `ps` with 20; with `ti` of the true pairs, which it is told |
+**The peers** (PDP, ALE, SHAP, EBM, effector's ALE and RHALE, mgcv) have the rows, and the function to call. Each has two to eight settings
+(`benchmarks/truth/methods.py`), of which the one counts that is nearest to the truth on this network, which no user could choose; pho has one
+setting. mgcv is told the true pairs.
 
 Versions: {versions}.
 
@@ -311,6 +329,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("page", type=Path)
+    parser.add_argument("tables", type=Path)
     parser.add_argument("--draft", action="store_true")
     args = parser.parse_args()
     r = Results(args.results)
@@ -325,6 +344,7 @@ def main() -> None:
     if wrong and not args.draft:
         raise SystemExit(f"truth: {args.page} is not written: {'; '.join(wrong)}. Run make truth to its end.")
     args.page.write_text(page(r, wrong))
+    args.tables.write_text(tables(r))
     for method in JUDGED:
         for goal, got, met in goals(r, method):
             print(f"{'met   ' if met else 'missed'}  {method}: {goal}: {got}")

@@ -101,7 +101,7 @@ func readSchema(s flat) ([]columnar.Field, []*node, error) {
 	return fields, nodes, s.err()
 }
 
-// Declaration is what a schema says of a column beyond what its numbers or texts say themselves.
+// Declaration is the part of a column's schema that its numbers or texts do not show themselves.
 type Declaration struct {
 	Name    string
 	Ordered bool // its levels have an order

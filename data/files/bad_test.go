@@ -208,8 +208,8 @@ func TestOpen(t *testing.T) {
 	var _ data.Source = s
 }
 
-// TestWorkers compares what several goroutines decode, whole files and one that is
-// damaged, with what one does.
+// TestWorkers compares whole files and a damaged one, decoded by several goroutines, with
+// the result of one goroutine.
 func TestWorkers(t *testing.T) {
 	for _, path := range []string{"rows_snappy.parquet", "rows_zstd.parquet", "rows_gzip.parquet", "nulls_v2.parquet", "nulls_delta.parquet", "odd.parquet", "rows_zstd.arrow", "nulls_lz4.arrow", "views_delta.arrows", "odd.arrow"} {
 		for _, na := range []data.NAPolicy{data.NAError, data.NADrop} {

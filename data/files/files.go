@@ -164,9 +164,6 @@ func source[S Source](s S, err error) (Source, error) {
 	return s, nil
 }
 
-// Detect is DetectIn on the disk.
-func Detect(path string) (Format, error) { return DetectIn(context.Background(), nil, path) }
-
 // DetectIn tells the format of a file of a store (nil: the disk) by its first bytes. What
 // cannot be looked at without reading it away is CSV. What is of another known format is an error
 // that says how to make a Parquet file of it.

@@ -124,7 +124,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNullInDictionary: a cell whose code is that of a null value is missing, as one without a code.
+// TestNullInDictionary: a cell coded as a null value of the dictionary is missing, like a cell
+// without a code.
 func TestNullInDictionary(t *testing.T) {
 	if got := all(mustOpen(t, &Options{NA: data.NADrop}, "dictionary.arrow")); !slices.Equal(got.Text["g"], []string{"a", "b"}) || !slices.Equal(got.Rows, []int64{0, 3}) {
 		t.Errorf("%+v", got)

@@ -128,7 +128,7 @@ func TestListsUnequal(t *testing.T) {
 	}
 }
 
-// TestListsLate: rows whose lists are missing do not hide the shape of those that come later.
+// TestListsLate: rows with missing lists do not hide the shape of the lists that come later.
 func TestListsLate(t *testing.T) {
 	want := all(mustOpen(t, nil, "lists.npz"))
 	for _, file := range []string{"list_late.parquet", "list_late.arrow"} {

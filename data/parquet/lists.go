@@ -26,9 +26,10 @@ type absence struct {
 	empty bool // an empty list, and no null
 }
 
-// nestingOf is that of a column whose nodes of the schema these are, and the node of its numbers. ok is false of what is
-// no list of values of one kind. Lists are stored by three nodes, or by two without a name for the elements, or by
-// a repeated value alone (parquet-format's LogicalTypes.md, Lists).
+// nestingOf describes the nesting of the column that these nodes of the schema define, and returns the node of its
+// numbers. ok is false if it is no list of values of one kind. ok is false of what is no list of values of one kind.
+// Lists are stored by three nodes, or by two without a name for the elements, or by a repeated value alone
+// (parquet-format's LogicalTypes.md, Lists).
 func nestingOf(nodes []element) (n *nesting, leaf *element, ok bool) {
 	n = &nesting{}
 	repeat := func() {

@@ -36,7 +36,7 @@ func crafted(t *testing.T, rows int64, body []byte, header func(e *encoder)) str
 	return path
 }
 
-// TestPages reads pages whose headers do not say what is there.
+// TestPages reads pages with headers that contradict their content.
 func TestPages(t *testing.T) {
 	ten := appendLevels(nil, []bool{true, true, true, true, true, true, true, true, true, true})
 	values := append(append([]byte{byte(len(ten)), 0, 0, 0}, ten...), make([]byte, 80)...)

@@ -266,7 +266,7 @@ func TestAddressUnnamed(t *testing.T) {
 	}
 }
 
-// TestAddressRefused: what is wrong, where, and what to do.
+// TestAddressRefused: the message names the fault, the place and the remedy.
 func TestAddressRefused(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "rows.csv")

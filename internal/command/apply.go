@@ -91,7 +91,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	r, err := resultdir.Read(a.dir)
+	r, err := resultdir.ReadBands(a.dir)
 	if err != nil {
 		return err
 	}

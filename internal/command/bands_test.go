@@ -9,8 +9,8 @@ import (
 	"github.com/pho-go/pho/internal/app/resultdir"
 )
 
-// TestBands: --bands and --cluster decide what standard errors are, in effects.csv, in the
-// artifact, in the report and, from the artifact alone, in those of apply.
+// TestBands: --bands and --cluster choose the kind of standard errors, in effects.csv, in
+// the artifact, in the report and, from the artifact alone, in apply.
 func TestBands(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

@@ -47,8 +47,8 @@ func trainedPair(t *testing.T, names [2]string, response string, swapped bool) (
 	return net, rows
 }
 
-// TestBoundByPosition: what was bound to what is told where names do not decide it, and
-// how well the network predicts is told first.
+// TestBoundByPosition: the bindings of columns to inputs are listed if names do not decide
+// them, and the quality of the network's predictions comes first.
 func TestBoundByPosition(t *testing.T) {
 	names := [2]string{"age", "bmi"}
 	for _, c := range []struct {
@@ -109,7 +109,8 @@ func TestBoundByPosition(t *testing.T) {
 	}
 }
 
-// Columns of one name whose numbers are not in order are what a shuffled file looks like.
+// Columns x1, x2, ... of a file that are not in the order of their numbers look like a
+// shuffled file.
 func TestNumbersOutOfOrder(t *testing.T) {
 	for _, swapped := range []bool{false, true} {
 		net, rows := trainedPair(t, [2]string{"v1", "v2"}, "y", swapped)

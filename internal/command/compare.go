@@ -241,9 +241,9 @@ func ofResult(ctx context.Context, src data.Source, r *decompose.Result) error {
 	return nil
 }
 
-// readSide reads the result in dir with its curves, and with the labels in a file (readResult).
+// readSide reads the result in dir, sums over rows and all, with its curves and the labels in a file.
 func readSide(dir, labels string) (*compare.Side, error) {
-	r, err := readResult(dir, labels)
+	r, err := labelledBy(labels, dir, resultdir.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCompletedValues: what shells offer for a flag is what the flag takes.
+// TestCompletedValues: the shell offers exactly the values that the flag takes.
 func TestCompletedValues(t *testing.T) {
 	t.Parallel()
 	for name, values := range flagValues() {

@@ -73,7 +73,7 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 	if err := e.check(further); err != nil {
 		return err
 	}
-	read := resultdir.Read
+	read := resultdir.ReadBands
 	if !e.applies() {
 		read = resultdir.ReadDocument // contributions that are stored have their standard errors
 	}

@@ -31,8 +31,8 @@ func explainJSON(t *testing.T, args ...string) explainedText {
 	return out
 }
 
-// TestExplain: the parts of a row are those of contributions, in either format, and those of
-// the decomposition applied to the row's data; they add up to eta. What only adds up is a
+// TestExplain: explain gives the parts of a row that contributions has, in either format,
+// and that apply computes from the row's data; they add up to eta. What only adds up is a
 // sum.
 func TestExplain(t *testing.T) {
 	t.Parallel()

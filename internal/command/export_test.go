@@ -80,9 +80,9 @@ func TestExportRefused(t *testing.T) {
 	}
 }
 
-// Networks that keep weights beside them, whose terms are parts of an ensemble of trees or
-// whose predictor is inside of a classifier come out whole: alone in another folder, the
-// file opens as the network that it was made of.
+// Networks with weights in files beside them, with terms inside an ensemble of trees or
+// with a predictor inside a classifier come out whole: alone in another folder, the file
+// opens as the network that it was made of.
 func TestExportKinds(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

@@ -35,10 +35,10 @@ func readLabels(path string) (*label.Labels, error) {
 	return l, nil
 }
 
-// readResult reads the decomposition in dir, with the labels in a file in place of its own; ""
+// readResult reads the decomposition in dir for summaries and bands (resultdir.ReadBands), with the labels in a file in place of its own; ""
 // keeps those.
 func readResult(dir, labels string) (*decompose.Result, error) {
-	return labelledBy(labels, dir, resultdir.Read)
+	return labelledBy(labels, dir, resultdir.ReadBands)
 }
 
 // labelledBy is what read makes of dir, with the labels in a file.

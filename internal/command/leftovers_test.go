@@ -9,8 +9,8 @@ import (
 	"github.com/pho-go/pho/internal/base/durable"
 )
 
-// Leftovers of dead runs into the same name go with the next run; what a process has
-// claimed, what holds other files, and what has another name stays.
+// Leftovers of dead runs into the same name go with the next run; directories that a
+// process has claimed, that hold other files, or that have another name stay.
 func TestLeftovers(t *testing.T) {
 	if !durable.Claims {
 		t.Skip("no locks that end with their process on this system")

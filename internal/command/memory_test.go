@@ -106,8 +106,8 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
-// residentPeak runs cmd and watches its largest resident memory, 0 where there is no /proc: what wait reports
-// begins with that of the process that started it.
+// residentPeak runs cmd and watches its largest resident memory, 0 where there is no /proc: the peak that
+// wait reports starts at the size of the process that started it.
 func residentPeak(cmd *exec.Cmd) (peak int64, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -162,7 +162,8 @@ func TestManyLevels(t *testing.T) {
 	}
 }
 
-// Without --max-memory a run is refused that needs more memory than there is, with what it is for and what to leave out.
+// Without --max-memory a run that needs more memory than the machine has is refused; the message says where the memory
+// goes and how to save it.
 func TestMemoryOfMachine(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil || runtime.GOOS != "linux" {

@@ -70,9 +70,9 @@ func driftReport(t *testing.T, args ...string) *drift.Report {
 	return &r
 }
 
-// A network is followed over six days, of which the last two are other ones: what a table, a
-// page and JSON say is what the contributions of the rows say; states of single days, in any order,
-// merge to the bytes of one of all.
+// A network is followed over six days, of which the last two are other ones: the table, the page
+// and JSON agree with the contributions of the rows; states of single days, in any order, merge to
+// the bytes of one of all.
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

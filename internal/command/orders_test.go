@@ -115,7 +115,7 @@ func TestOrdersOfTrees(t *testing.T) {
 	}
 }
 
-// Shards make the bytes of one decomposition of learned pairs, too, whose means over their columns are those of a sample of all rows.
+// For learned pairs with means over a sample of all rows, too, shards make the bytes of one decomposition.
 func TestPlanOfPairs(t *testing.T) {
 	t.Parallel()
 	h := shards{temp: t.TempDir(), n: 3, random: rand.New(rand.NewPCG(4, 3))}

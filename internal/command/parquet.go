@@ -352,7 +352,7 @@ func (c *parquetContributions) End(*decompose.Result) error {
 	return c.w.Close()
 }
 
-// writeParquet writes the contributions of new rows, as report.WriteContributions
+// writeParquet writes the contributions of new rows, as report.Contributions
 // does in CSV: of the data rows from first on, up to the one that end tells.
 func writeParquet(ctx context.Context, w io.Writer, a *decompose.Applier, src data.Source, first int64, end func() int64, id string) error {
 	c := newParquetContributions(w, end)

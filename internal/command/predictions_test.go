@@ -153,7 +153,7 @@ func TestPredictionsOfSeveralClassifiers(t *testing.T) {
 	done(t, "decompose", "--data", data, "--out", filepath.Join(temp, "two"), "--predictions", "mu,p", "--predictions", "q,hard", "--formula", "~ x0")
 }
 
-// New rows whose predictions have no link are refused as those of the decomposition are.
+// New rows with predictions outside the link's range are refused like such training rows.
 func TestPredictionsOfNewRows(t *testing.T) {
 	data, temp := predicted(t), t.TempDir()
 	out, rows := filepath.Join(temp, "out"), filepath.Join(temp, "rows.csv")
@@ -229,7 +229,8 @@ func TestPredictionsInShards(t *testing.T) {
 	done(t, "apply", "--decomposition", at("shards"), "--plan", at("plan"), "--shard", "1", "--out", at("part.csv"))
 }
 
-// What cannot be decomposed is refused, with what helps, before anything is written.
+// Requests that cannot be decomposed are refused before anything is written, and the
+// message says how to mend them.
 func TestPredictionsFaults(t *testing.T) {
 	data, out := predicted(t), filepath.Join(t.TempDir(), "out")
 	const formula = "y ~ s(x0) + x1 + g"

@@ -55,10 +55,6 @@ func commandPage(root *cobra.Command) string {
 	for _, c := range commands {
 		fmt.Fprintf(&page, "| [`%s`](#%s) | %s |\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), cell(c.Short))
 	}
-	decompose, _, err := root.Find([]string{"decompose"})
-	if err != nil {
-		panic(err)
-	}
 	for _, c := range commands {
 		fmt.Fprintf(&page, "\n## %s\n\n%s\n\n```sh\n%s\n", c.CommandPath(), prose(c.Long+c.Short[:shortIfAlone(c)]), c.UseLine())
 		if c.Example != "" {
@@ -66,8 +62,16 @@ func commandPage(root *cobra.Command) string {
 		}
 		page.WriteString("```\n\n| flag | default | |\n|---|---|---|\n")
 		rows, shared := flagRows(c), ""
-		if c.Name() != "decompose" {
-			rows, shared = withoutShared(rows, flagRows(decompose))
+		for _, name := range []string{"decompose", "apply"} {
+			if other, _, err := root.Find([]string{name}); err != nil {
+				panic(err)
+			} else if other == c {
+				break // and apply refers to decompose alone
+			} else {
+				var more string
+				rows, more = withoutShared(rows, flagRows(other), name)
+				shared += more
+			}
 		}
 		page.WriteString(strings.Join(rows, "") + shared)
 	}
@@ -84,20 +88,20 @@ func flagRows(c *cobra.Command) (rows []string) {
 	return rows
 }
 
-// withoutShared takes from rows those that pho decompose has too, if they are ten or more, and names them in a paragraph.
-func withoutShared(rows, decompose []string) (own []string, shared string) {
+// withoutShared takes from rows those that another command has too, if they are four or more, and names them in a paragraph.
+func withoutShared(rows, others []string, command string) (own []string, shared string) {
 	var names []string
 	for _, row := range rows {
-		if !slices.Contains(decompose, row) {
+		if !slices.Contains(others, row) {
 			own = append(own, row)
 			continue
 		}
 		names = append(names, strings.TrimSpace(strings.SplitN(row, "|", 3)[1]))
 	}
-	if len(names) < 10 {
+	if len(names) < 4 {
 		return rows, ""
 	}
-	return own, "\nAs in [`pho decompose`](#pho-decompose): " + strings.Join(names, ", ") + ".\n"
+	return own, fmt.Sprintf("\nAs in [`pho %s`](#pho-%[1]s): %s.\n", command, strings.Join(names, ", "))
 }
 
 // shortIfAlone is how much of Short stands for a Long that is missing.

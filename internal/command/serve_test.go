@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What a resident process answers is what apply writes, and an error has the flag that helps.
+// A resident process answers with apply's output, and an error names the flag that helps.
 func TestServe(t *testing.T) {
 	temp := t.TempDir()
 	dir, data := filepath.Join(temp, "result"), filepath.Join(temp, "rows.csv")

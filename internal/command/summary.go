@@ -28,9 +28,9 @@ func nameWidth(full bool) int {
 	return summaryName
 }
 
-// summarise prints what was found, in short: how well the network predicts, which columns were
-// bound to which inputs where names do not decide it, the headline and terms of each predictor,
-// what there is to say of them, and what must be known. 'pho summary' has more (writePage).
+// summarise prints what was found, in short: the quality of its predictions, the columns bound
+// to inputs if names do not decide that, the headline and terms of each predictor, notes on
+// them, and warnings. 'pho summary' has more (writePage).
 func summarise(w io.Writer, r *decompose.Result) {
 	r = r.Labelled()
 	if words := predictionWords(r); words != "" {

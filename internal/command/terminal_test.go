@@ -29,7 +29,7 @@ func harmless(text string) bool {
 	return utf8.ValidString(text)
 }
 
-// What is written in pieces of any size is the same, and what JSON says stays.
+// Output written in pieces of any size is the same, and JSON passes unchanged.
 func TestPlainWriter(t *testing.T) {
 	text := "é " + hostile + "\n日本\t" + hostile
 	for size := 1; size < 9; size++ {

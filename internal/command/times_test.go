@@ -39,8 +39,8 @@ func timesRows(t *testing.T, path string) {
 	write(t, path, text.String())
 }
 
-// TestResponsesPeopleHave: what train fits, decompose judges, by what the file says of
-// family and events; the report names both.
+// TestResponsesPeopleHave: decompose judges a trained model by the family and events that
+// train wrote into the file; the report names both.
 func TestResponsesPeopleHave(t *testing.T) {
 	dir := t.TempDir()
 	rows := filepath.Join(dir, "rows.csv")

@@ -31,8 +31,8 @@ type trained struct {
 	file     native.Evaluation
 }
 
-// write writes the network and reads it back: what is told of a network is what its file
-// predicts. The file holds float32 unless that predicts something else.
+// write writes the network and reads it back: the figures told of a network come from the
+// predictions of its file. The file holds float32 unless that predicts something else.
 func (t *trained) write(ctx context.Context, path string, src files.Source) error {
 	const tolerance = 1e-4
 	for _, t.double = range []bool{false, true} {

@@ -12,8 +12,8 @@ import (
 	"github.com/pho-go/pho/internal/base/revision"
 )
 
-// Calls that are wrong whatever the files hold: status 2, what is wrong, what
-// there is instead.
+// Calls that are wrong whatever the files hold: status 2, and a message with the fault and
+// the alternatives.
 func TestUsage(t *testing.T) {
 	const (
 		all      = "there are accumulate, apply, compare, decompose, demo, explain, inspect, merge, monitor, plan, report, serve, solve, summary, train, verify"

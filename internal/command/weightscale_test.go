@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Weights matter by their ratios: what a decomposition says of the likelihood and of what is left does
-// not depend on their scale, a power of two that no sum rounds.
+// Weights matter by their ratios: likelihood and remainder do not change if all weights are multiplied
+// by a power of two, which rounds no sum.
 func TestScaleOfWeights(t *testing.T) {
 	temp := t.TempDir()
 	lines := strings.Split(strings.TrimSpace(rows(800)), "\n")

@@ -73,8 +73,8 @@ func shown(text string) (float64, bool) {
 // near: v is shown with three digits.
 func near(shown, v float64) bool { return math.Abs(shown-v) <= 0.0051*math.Abs(v) }
 
-// TestTablesAreTheArtifact: what moved, by the table of the page, is what decomposition.json
-// holds, and what the parts of all rows in contributions.csv have as standard deviation.
+// TestTablesAreTheArtifact: the sizes of moved parts in the page's table equal
+// decomposition.json's, and the standard deviations of the parts in contributions.csv.
 func TestTablesAreTheArtifact(t *testing.T) {
 	each(t, func(t *testing.T, dir, page string) {
 		if filepath.Base(page) != "report.html" {

@@ -391,8 +391,8 @@ func TestChoosePredictor(t *testing.T) {
 	}
 }
 
-// TestJump: what a link leads to is not covered by the bar of controls, of one line or two, and
-// what is folded round it opens.
+// TestJump: the target of a link is not covered by the bar of controls, of one line or two, and
+// folded sections around it open.
 func TestJump(t *testing.T) {
 	each(t, func(t *testing.T, _, page string) {
 		b := opened(t, page, look{})

@@ -4,7 +4,6 @@
 package oip
 
 import (
-	"errors"
 	"fmt"
 )
 
@@ -75,9 +74,6 @@ type Error struct{ text string }
 func (e *Error) Error() string { return e.text }
 
 func errorf(format string, values ...any) error { return &Error{fmt.Sprintf(format, values...)} }
-
-// IsRequest tells whether err says that a request is wrong.
-func IsRequest(err error) bool { return errors.As(err, new(*Error)) }
 
 // Datatype is how the protocol calls a tensor's type.
 type Datatype string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -112,7 +113,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"q": ` + strings.Repeat("[", 100):                  "deep",
 	} {
 		var r oip.Request
-		if err := r.Parse([]byte(text), -1); err == nil || !oip.IsRequest(err) || !strings.Contains(err.Error(), says) {
+		if err := r.Parse([]byte(text), -1); err == nil || !errors.As(err, new(*oip.Error)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %s", text, err, says)
 		}
 	}
@@ -130,7 +131,7 @@ func TestWholeNumbers(t *testing.T) {
 	} {
 		var r oip.Request
 		err := r.Parse([]byte(`{"inputs":[{"name":"y","datatype":"FP64","shape":[1],"data":[1]},{"name":"x","datatype":"`+c.datatype+`","shape":[2],"data":[[ 7, `+c.text+` ]]}]}`), -1)
-		if (err == nil) != c.ok || err != nil && !oip.IsRequest(err) {
+		if (err == nil) != c.ok || err != nil && !errors.As(err, new(*oip.Error)) {
 			t.Errorf("%s %s: %v", c.datatype, c.text, err)
 		}
 	}
@@ -194,13 +195,14 @@ func TestBinary(t *testing.T) {
 		"as many texts as atoms": {`{"inputs":[{"name":"x","datatype":"BYTES","shape":[99999999999],"parameters":{"binary_data_size":4}}]}` + "\x00\x00\x00\x00", 99},
 		"negative size":          {`{"inputs":[{"name":"x","datatype":"FP64","shape":[0],"parameters":{"binary_data_size":-8}}]}`, 88},
 	} {
-		if err := r.Parse([]byte(c.body), c.header); !oip.IsRequest(err) {
+		if err := r.Parse([]byte(c.body), c.header); !errors.As(err, new(*oip.Error)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// FuzzParse: what is read is what encoding/json reads, and nothing that it refuses is taken.
+// FuzzParse: accepted requests give the values of encoding/json, and a request that it
+// refuses is refused.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good), -1)
 	f.Add([]byte(`{"inputs":[{"name":"x","datatype":"FP64","shape":[1],"parameters":{"binary_data_size":8}}]}12345678`), 88)
@@ -211,7 +213,7 @@ func FuzzParse(f *testing.F) {
 		body = slices.Clone(body)
 		err := r.Parse(body, header)
 		if err != nil {
-			if !oip.IsRequest(err) {
+			if !errors.As(err, new(*oip.Error)) {
 				t.Fatal(err)
 			}
 			return

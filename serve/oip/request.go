@@ -14,7 +14,7 @@ func (r *Request) Reset() {
 // Parse reads a request into r, which it resets first. header is how many bytes of the
 // body are JSON (the header field Inference-Header-Content-Length); the rest is the binary
 // data of the tensors in their order; negative: all of it is JSON. The body may be
-// overwritten afterwards. Errors: IsRequest, of what the client sent.
+// overwritten afterwards. An *Error is the client's fault.
 func (r *Request) Parse(body []byte, header int) error {
 	r.Reset()
 	if header < 0 {

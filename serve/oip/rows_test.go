@@ -2,6 +2,7 @@ package oip_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -83,7 +84,7 @@ func TestRowsRefused(t *testing.T) {
 		`[], "rows": []`:                     `two fields "rows"`,
 	} {
 		var r oip.Request
-		if err := r.Parse([]byte(`{"rows": `+rows+`}`), -1); err == nil || !oip.IsRequest(err) || !strings.Contains(err.Error(), says) {
+		if err := r.Parse([]byte(`{"rows": `+rows+`}`), -1); err == nil || !errors.As(err, new(*oip.Error)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %s", rows, err, says)
 		}
 	}

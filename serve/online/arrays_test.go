@@ -22,8 +22,8 @@ import (
 	"github.com/pho-go/pho/serve"
 )
 
-// pictured decomposes a network of a column, age, and pictures of 2 x 3, img, whose numbers are columns of their
-// own if apart, as those of results were that earlier versions wrote. eta is what the network computes.
+// pictured decomposes a network of a column, age, and pictures of 2 x 3, img. If apart, each number of a picture
+// is a column of its own, as in results of earlier versions. eta is what the network computes.
 func pictured(t *testing.T, apart bool) (dir string, age, img, eta []float64) {
 	t.Helper()
 	b := onnxpb.NewBuilder(13)

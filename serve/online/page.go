@@ -28,8 +28,8 @@ func (s *Server) pageModel(c *fasthttp.RequestCtx) (*model, op, error) {
 	return m, opPage, only(c, "GET", "POST")
 }
 
-// page answers with a form for a row and, once the row is complete, how its prediction comes about. What is wrong with
-// a row stands on the page, with what was entered.
+// page answers with a form for a row and, once the row is complete, how its prediction comes about. An error in a row
+// is shown on the page beside its input.
 func (s *Server) page(c *fasthttp.RequestCtx, m *model, begun time.Time) error {
 	g, d := m.now.Load(), desks.Get().(*desk)
 	defer s.put(d)

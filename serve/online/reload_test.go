@@ -18,8 +18,8 @@ import (
 )
 
 // TestReload: clients ask all the time while the directory is replaced again and again, also
-// by what is broken. Every answer is, bit for bit, that of the decomposition whose version
-// it has; none is lost; each decomposition is seen.
+// by what is broken. Every answer equals, bit for bit, the decomposition of the version that
+// it names; none is lost; each decomposition is seen.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	a, b := two(t)

@@ -1,5 +1,5 @@
-// Command checkdocs keeps documents true: it runs the marked blocks of Markdown pages,
-// compares what they print with what the page says, and follows the links between files.
+// Command checkdocs keeps documents true: compares their output with the output on the page, and follows the links
+// between files.
 //
 //	go run ./checkdocs -root ..                              the links, then the blocks of shell and Go
 //	go run ./checkdocs -root .. -python python3 -r Rscript   those of Python and R too

@@ -107,7 +107,8 @@ func TestLicencesAreThoseLinked(t *testing.T) {
 	}
 }
 
-// TestChangedCheckoutIsRefused: what is not committed would not be what others build.
+// TestChangedCheckoutIsRefused: files that are not committed would be missing in anyone
+// else's build.
 func TestChangedCheckoutIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "one"}} {

@@ -9,9 +9,9 @@ import (
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
-// Attributes are those of a TreeEnsemble of version 5, whose output is Base and the sum over the trees of f: of float64 rows if
-// double, else of float32 ones, which are above a threshold exactly if they are above the float32 at it or below. A leaf of the operator adds to one target, so
-// a tree with a leaf that adds to several is there once for each target. Sums begin with Base, which is a tree without a question.
+// Attributes returns the attributes of a TreeEnsemble of version 5. The operator's output is Base plus the sum over the trees of f: of float64 rows if double,
+// else of float32 ones, which are above a threshold exactly if they are above the float32 at it or below. A leaf of the operator adds to one target, so a tree
+// with a leaf that adds to several is there once for each target. Sums begin with Base, which is a tree without a question.
 //
 // Definition: https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsemble.html
 func Attributes(f *tree.Forest, double bool) []onnxpb.Attr {

@@ -144,7 +144,8 @@ func written(t testing.TB, file []byte, m *onnx.Model, with decompose.Model, r *
 	return out.Bytes()
 }
 
-// numeric are formulas whose columns are numbers, so that our engine runs what is written.
+// numeric are formulas of numeric columns alone, so that our engine runs the file that is
+// written.
 var numeric = []string{
 	"", "~ x5", "~ x4 + x5 + x1:x2", "~ s(x1)", `~ s(x2, bs="ps", k=12)`, `~ s(x2, bs="cr", k=6)`, `~ s(x2, bs="cc") + s(x3, bs="cp", k=7)`,
 	`~ s(x2, bs="bs", m=c(4,2))`, `~ s(x1, bs="ps", m=c(0,1))`, `~ s(x1, m=3, k=8) + s(x2, m=1, k=8)`, `~ s(x1, k=5) + s(x1, x2, k=20)`, `~ s(x1, x2, x3, k=20)`,

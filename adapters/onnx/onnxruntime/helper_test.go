@@ -19,7 +19,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/onnxtest"
 )
 
-// The test program is the helper, too: what the variable says is what it does as one.
+// The test program is the helper, too: the variable tells it which helper to play.
 const as = "PHO_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -231,7 +231,7 @@ func TestHelperEnds(t *testing.T) {
 	t.Error("the helper still runs")
 }
 
-// TestHelperRefused: what is wrong with a helper is said with what to do.
+// TestHelperRefused: a faulty helper is refused; the message says how to mend it.
 func TestHelperRefused(t *testing.T) {
 	for what, says := range map[string]string{
 		"no library":    "no library far and wide",
@@ -256,8 +256,8 @@ func TestHelperRefused(t *testing.T) {
 	}
 }
 
-// TestHelperKilled: a helper that ends while calls wait for it, or that answers what nobody asked,
-// is an error of each of them and of those after, with its last words.
+// TestHelperKilled: a helper that ends while calls wait for it, or that answers a call nobody
+// made, fails all these calls and all later ones, and its last words are in the error.
 func TestHelperKilled(t *testing.T) {
 	g, inputs, rows := network(t)
 	for what, says := range map[string]string{"killed": "out of luck", "answers unasked": "answers what nobody asked"} {

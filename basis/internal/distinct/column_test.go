@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestColumnsAreRows: what is kept of columns, of which AddColumn looks at all rows at once, is what
-// is kept of their rows one by one.
+// TestColumnsAreRows: AddColumn, which takes all rows of a column at once, keeps the same values as
+// adding rows one by one.
 func TestColumnsAreRows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := rapid.IntRange(1, 12).Draw(rt, "limit")

@@ -7,31 +7,42 @@ import (
 	"testing"
 )
 
-// Of points that occur once, quantiles of points are those of values; whatever occurs often, they increase and reach
+// Seven of ten quantiles are evenly apart in probability, three in its logit; whatever occurs often, they increase and reach
 // the ends, and a point counts for one part at most.
 func TestQuantilesOfPoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for trial := range 200 {
-		var v Values
-		v.Limit = 1 << 20
 		once, often := NewPoints(1, 1000), NewPoints(1, 1000)
 		n := 20 + r.IntN(300)
+		var x []float64
 		for range n {
-			x := math.Exp(3 * r.NormFloat64())
-			v.Add([]float64{x})
-			once.Add(x)
+			v := math.Exp(3 * r.NormFloat64())
+			x = append(x, v)
+			once.Add(v)
 			for range 1 + r.IntN(2)*r.IntN(500) {
-				often.Add(x)
+				often.Add(v)
 			}
 		}
-		k := 2 + r.IntN(18)
-		for j, q := range once.Quantiles(k, v.Min, v.Max) {
-			if want := v.Quantiles(k, v.Min, v.Max)[j]; math.Abs(q-want) > 1e-9*want {
-				t.Fatalf("trial %d: quantile %d of %d is %v, want %v", trial, j, k, q, want)
+		slices.Sort(x)
+		lo, hi := x[0], x[n-1]
+		k := 3 + r.IntN(16)
+		logit := func(u float64) float64 {
+			u = min(max(u, 5/float64(n)), 1-5/float64(n))
+			return math.Log(u/(1-u)) / math.Log(float64(n)/5-1)
+		}
+		for j, q := range once.Quantiles(k, lo, hi) {
+			i, found := slices.BinarySearch(x, q)
+			if !found && i > 0 {
+				i-- // q is between x[i] and x[i+1]
+			}
+			low, high := float64(i)/float64(n), float64(i+2)/float64(n)
+			want := float64(j) / float64(k-1)
+			if g := func(u float64) float64 { return 0.7*u + 0.3*(1+logit(u))/2 }; g(low) > want+0.5/float64(n) || g(high) < want-0.5/float64(n) {
+				t.Fatalf("trial %d: quantile %d of %d has G from %v to %v, want %v", trial, j, k, g(low), g(high), want)
 			}
 		}
-		q := often.Quantiles(k, v.Min, v.Max)
-		if !slices.IsSorted(q) || len(slices.Compact(slices.Clone(q))) != k || q[0] != v.Min || q[k-1] != v.Max {
+		q := often.Quantiles(k, lo, hi)
+		if !slices.IsSorted(q) || len(slices.Compact(slices.Clone(q))) != k || q[0] != lo || q[k-1] != hi {
 			t.Fatalf("trial %d: %v", trial, q)
 		}
 	}

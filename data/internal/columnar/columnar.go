@@ -70,7 +70,7 @@ func (v *Values) SetNull(i int) { v.Numbers[i], v.finite = Null, false }
 type Fault struct {
 	Row    int // in the block
 	Cell   string
-	Reason string // what is wrong and what to do
+	Reason string // the fault and its remedy
 
 	missing bool // the cell holds no value
 	unequal bool // it is a row of a tensor that has another shape

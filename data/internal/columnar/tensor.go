@@ -34,7 +34,7 @@ func numbersText(n int) string {
 	return strconv.Itoa(n) + " numbers"
 }
 
-// UnequalFault is that of a row of so many numbers, or of another shape, in a tensor whose rows have the given one.
+// UnequalFault reports a row with so many numbers, or another shape, in a tensor of rows of the given shape.
 func UnequalFault(row, numbers int, shape []int) *Fault {
 	want := Product(shape)
 	f := &Fault{Row: row, unequal: true, Cell: "a list of " + numbersText(numbers), Reason: fmt.Sprintf("is a row of another shape than the first, of %s: all rows need one shape; fill shorter ones up, as the network was trained, or leave them out", SizeOf(want, shape))}

@@ -30,7 +30,7 @@ func TestRoundTrip(t *testing.T) {
 		if !bytes.Equal(marshal(t, &b), data) {
 			t.Errorf("sum of %d chunks: other bytes", next)
 		}
-		// What was read goes on like what was written.
+		// Sums that were read go on like the sums that were written.
 		if next < 10 {
 			for _, s := range []*moments.Sum{a, &b} {
 				if err := s.Append(leaves[next].Clone()); err != nil {

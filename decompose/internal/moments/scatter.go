@@ -190,9 +190,9 @@ func (shape Shape) empty() *Scatter {
 	return s
 }
 
-// band is a symmetric matrix (n x n) whose entries (i, j) are zero for |i-j| >= width. Row i of
-// what is held begins with that of column i-width+1, so that entry (i, j) is at
-// i stride + j from first on, as in any matrix.
+// band is a symmetric matrix (n x n) whose entries (i, j) are zero for |i-j| >= width. The
+// stored rows follow each other without gaps, row i beginning at column i-width+1, so that
+// entry (i, j) is at i stride + j from first on, as in any matrix.
 type band struct {
 	n, width int // 0: nothing yet; n: all of it is held
 	data     []float64

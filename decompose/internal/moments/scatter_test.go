@@ -131,8 +131,8 @@ func (s *slowScatter) add(f *Frame, x []design.Columns, with *mat.Dense) {
 	}
 }
 
-// TestScatter compares sums of chunks with those of rows one by one, of columns of all kinds,
-// whose forms change on the way; sums that were written are read as they are.
+// TestScatter compares sums of chunks with sums of rows one by one, for columns of all kinds
+// and of forms that change on the way; sums that were written are read as they are.
 func TestScatter(t *testing.T) {
 	s := newScattered()
 	c := NewScatterChunk(s.frame, 1, plain)

@@ -10,9 +10,9 @@ import (
 	"github.com/pho-go/pho/internal/base/kernel"
 )
 
-// Weigh sets s to the weights of rows whose joined columns are x, those that are stored densely about the
-// frame's point: s[0], and with further factors of rows all their products, s[Pair(a, b)] = f_a f_b. again are the
-// columns of the frame's copies, with the numbers that were added with the rows.
+// Weigh sets s to the weights of rows with joined columns x, which are the columns that are stored densely about
+// the frame's point: s[0], and with further factors of rows all their products, s[Pair(a, b)] = f_a f_b. again are
+// the columns of the frame's copies, with the numbers that were added with the rows.
 type Weigh func(s [][]float64, x, again []design.Columns, with *mat.Dense) error
 
 // ScatterChunk accumulates a Scatter of consecutive rows, whose weights are asked for when many are

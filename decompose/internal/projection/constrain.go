@@ -21,8 +21,8 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// Block says what restricts and penalises the coefficients a (d) of one basis of a
-// predictor, whose name and size are the moments'.
+// Block holds the constraint and the penalties on the coefficients a (d) of one basis of a
+// predictor; the moments know its name and size.
 type Block struct {
 	Beta   []float64 // the network's own coefficients (d); nil: zeros
 	Normal []float64 // v'a = 0 (d); nil or zeros: no constraint

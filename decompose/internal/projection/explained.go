@@ -10,7 +10,7 @@ import (
 
 // Explained is Var(P eta), P being the weighted orthogonal projection on the constant and
 // the columns of blocks, and Var(eta), for eta = X beta + zeta of predictor k. Penalties
-// do not count; what is Kept belongs to eta and not to what is projected on.
+// do not count; columns marked Kept are part of eta but are not projected on.
 //
 // No pass over the rows is needed: X'W eta = X'WX beta + X'W zeta.
 func Explained(m *moments.Moments, k int, blocks []Block, tolerance float64) (explained, total float64, err error) {

@@ -138,8 +138,8 @@ func (f *Fit) ForgetCorrelations() { f.corr = nil }
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }
 
-// Orthogonality is the largest |correlation| of a column with what is left of what was
-// projected; directions below the rank tolerance are not projected on.
+// Orthogonality is the largest |correlation| between a column and the residual of the
+// projection; directions below the rank tolerance are not projected on.
 func (f *Fit) Orthogonality() float64 {
 	p := f.problem.sums
 	if f.problem.factor != nil {

@@ -178,9 +178,9 @@ func (e *elimination) longest(lo, hi int) int {
 	return pivot
 }
 
-// rounding bounds what rounding leaves of the squares of block j's columns: they
-// are sums |z|'|G||z| over raw columns, and with a map those can be much larger than
-// what remains of them.
+// rounding bounds what rounding leaves of the squares of block j's columns: the squares
+// are sums |z|'|G||z| over raw columns, and with a map they can be much larger than their
+// result.
 func (c *Constrained) rounding(j int) []float64 {
 	const digits = 1000 * 0x1p-52
 	lo, hi := c.raw[j], c.raw[j+1]

@@ -60,8 +60,8 @@ func (h *Hierarchy) beside(each []*Split) *Split {
 	return out
 }
 
-// keepOpen leaves those combinations of the directions that change an effect by more than
-// rounding, orthonormal in what they change.
+// keepOpen keeps the combinations of the directions that change an effect by more than
+// rounding, and makes their changes orthonormal.
 func (h *Hierarchy) keepOpen(s *Split) error {
 	const least = 1e-6 // of the mean square of a standardised column
 	_, r := s.Own.Dims()

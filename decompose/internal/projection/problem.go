@@ -48,8 +48,8 @@ func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.P
 	return p
 }
 
-// rawProducts are those of the raw columns and of what is projected, z: zeta or X beta +
-// zeta.
+// rawProducts are the products of the raw columns with each other, with the projected
+// variable z, and of z with itself; z is zeta or X beta + zeta.
 func (c *Constrained) rawProducts(intercept, total bool, beta []float64) (xx mat.Symmetric, xz []float64, zz float64) {
 	xx, xz, zz = c.view.XX, c.view.XR, c.view.RR
 	if !intercept {

@@ -10,15 +10,15 @@ import (
 	"github.com/pho-go/pho/internal/base/linalg"
 )
 
-// Settle chooses among the solutions that aliasing leaves: the one whose terms, with
-// what the network's own hold of them, vary least, sum_j Var(Phi_j (beta_j + alpha_j)).
-// Minimum norm depends on how a basis is written and may set two large effects against
-// each other; and with alpha alone the split would depend on how much of an effect the
-// network's terms held before, and which of them. With B the block diagonal of the
-// correlations, alpha <- alpha - N (N'BN)^+ N'(B alpha + own), own the products of
-// columns and own terms (see ownProducts); X alpha and the penalty stay as they are.
-// Directions that change no term's values keep minimum norm.
-// So the split belongs to the network's function, and a refit of the total gives it too.
+// Settle chooses among the solutions that aliasing leaves: the one that minimises the
+// variance of the terms together with the network's own parts of them, sum_j Var(Phi_j
+// (beta_j + alpha_j)). Minimum norm depends on how a basis is written and may set two
+// large effects against each other; and with alpha alone the split would depend on how
+// much of an effect the network's terms held before, and which of them. With B the block
+// diagonal of the correlations, alpha <- alpha - N (N'BN)^+ N'(B alpha + own), own the
+// products of columns and own terms (see ownProducts); X alpha and the penalty stay as
+// they are. Directions that change no term's values keep minimum norm. So the split
+// belongs to the network's function, and a refit of the total gives it too.
 func (f *Fit) Settle() error {
 	if f.dropped == nil {
 		return nil

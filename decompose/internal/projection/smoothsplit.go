@@ -47,8 +47,8 @@ func dependence(r *mat.Dense, n float64) (a float64) {
 	return min(a, 1)
 }
 
-// smoothed sets h.smooth of products of two variables whose margins are smooths of these, and of blocks whose means over all
-// variables but one are known.
+// smoothed sets h.smooth where means over other variables can be smoothed: for products of two variables with smooths of
+// each as margins, and for blocks with known means over all variables but one.
 func (c *Constrained) smoothed(h *Hierarchy, n Nesting) error {
 	bases := map[int]*mat.Dense{}
 	for _, j := range h.order {

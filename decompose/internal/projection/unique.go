@@ -198,8 +198,8 @@ func (h *Hierarchy) basis(e int, maps []*mat.Dense) ([]part, int, error) {
 	return parts, n - first, nil
 }
 
-// AliasesIn reads the directions that the fit left out, as Fit.Aliases does, by what they
-// change in the terms of h, and those that h leaves open.
+// AliasesIn describes the directions that the fit left out (as Fit.Aliases does) and the
+// directions that h leaves open, by the changes that they make to the terms of h.
 func (f *Fit) AliasesIn(h *Hierarchy) Aliases {
 	a := f.Aliases()
 	var each []*Split

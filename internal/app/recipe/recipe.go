@@ -1,6 +1,6 @@
-// Package recipe is the order of a decomposition: which steps there are, and what comes
-// before what. The command, plans and package pho make their results by it; what differs
-// between them are fields of a Recipe.
+// Package recipe is the order of a decomposition: its steps, and their order. The command,
+// plans and package pho make their results by it; what differs between them are fields of
+// a Recipe.
 package recipe
 
 import (

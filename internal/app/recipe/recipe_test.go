@@ -59,7 +59,7 @@ func blocks(m decompose.Model) (names []string) {
 	return names
 }
 
-// The steps come in their order, and what differs between those who ask comes where it belongs.
+// The steps come in order, and each caller's own steps come in their places.
 func TestOrder(t *testing.T) {
 	var steps []string
 	said := func(what string, m decompose.Model) { steps = append(steps, what+": "+strings.Join(blocks(m), " ")) }

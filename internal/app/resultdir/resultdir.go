@@ -1,6 +1,6 @@
-// Package resultdir writes and reads the directory of a decomposition: what it is
-// (decomposition.json, moments.bin) and what people read of it (effects.csv,
-// report.html). Contributions and run.json are the command's.
+// Package resultdir writes and reads the directory of a decomposition: its data
+// (decomposition.json, moments.bin) and its presentation (effects.csv, report.html).
+// Contributions and run.json are the command's.
 package resultdir
 
 import (
@@ -163,6 +163,15 @@ func Read(dir string) (*decompose.Result, error) {
 	return Decode(dir, doc)
 }
 
+// ReadBands is Read for standard errors and bands alone, decompose.ReadBands.
+func ReadBands(dir string) (*decompose.Result, error) {
+	doc, err := ReadFile(dir, Decomposition)
+	if err != nil {
+		return nil, err
+	}
+	return decode(dir, doc, decompose.ReadBands)
+}
+
 // ReadDocument is Read without moments, and so without covariances: for what reads neither.
 func ReadDocument(dir string) (*decompose.Result, error) {
 	doc, err := ReadFile(dir, Decomposition)
@@ -178,12 +187,18 @@ func ReadDocument(dir string) (*decompose.Result, error) {
 
 // Decode reads doc, the text of a decomposition.json, with the moments in dir.
 func Decode(dir string, doc []byte) (*decompose.Result, error) {
+	return decode(dir, doc, decompose.Read)
+}
+
+type decoder = func(doc, moments io.Reader, term func(decompose.Kind, json.RawMessage) (decompose.Term, error)) (*decompose.Result, error)
+
+func decode(dir string, doc []byte, read decoder) (*decompose.Result, error) {
 	moments, err := open(dir, Moments)
 	if err != nil {
 		return nil, err
 	}
 	defer moments.Close()
-	r, err := decompose.Read(bytes.NewReader(doc), moments, basis.Decode)
+	r, err := read(bytes.NewReader(doc), moments, basis.Decode)
 	if err != nil {
 		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
 	}

@@ -4,7 +4,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -87,68 +86,4 @@ func Join(dir, name string) string {
 		return joined
 	}
 	return filepath.Join(dir, name)
-}
-
-// Base is the last part of a name.
-func Base(name string) string {
-	if data.IsURL(name) {
-		name, _, _ = strings.Cut(name, "?")
-		return name[strings.LastIndexByte(name, '/')+1:]
-	}
-	return filepath.Base(name)
-}
-
-// ReadFile is the content of a file of at most limit bytes (0: of any size). Errors of files
-// that are not there are fs.ErrNotExist.
-func ReadFile(ctx context.Context, s data.Store, name string, limit int64) ([]byte, error) {
-	f, err := s.Open(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("%q cannot be read: %w", name, reason(err))
-	}
-	defer f.Close()
-	n := f.Size()
-	if limit > 0 && n > limit {
-		return nil, fmt.Errorf("%q has %d bytes; %d are possible: is it what it should be?", name, n, limit)
-	}
-	r := data.Section(f, 0, n)
-	defer r.Close()
-	b := bytes.NewBuffer(make([]byte, 0, min(n, 1<<20)+bytes.MinRead))
-	if got, err := io.Copy(b, r); err != nil || got != n {
-		return nil, fmt.Errorf("%q cannot be read: %w", name, errors.Join(reason(err), short(got, n)))
-	}
-	return b.Bytes(), nil
-}
-
-// WriteFile writes content as Store.Write does.
-func WriteFile(ctx context.Context, s Store, name string, content []byte) error {
-	return s.Write(ctx, name, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
-}
-
-// Exists reports whether a file can be opened; an error is one that does not tell.
-func Exists(ctx context.Context, s data.Store, name string) (bool, error) {
-	f, err := s.Open(ctx, name)
-	switch {
-	case err == nil:
-		return true, f.Close()
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	}
-	return false, fmt.Errorf("%q cannot be read: %w", name, reason(err))
-}
-
-func short(got, want int64) error {
-	if got == want {
-		return nil
-	}
-	return fmt.Errorf("it has %d bytes, of which %d can be read", want, got)
-}
-
-func reason(err error) error {
-	if err == nil {
-		return nil
-	}
-	return durable.Reason(err)
 }

@@ -38,7 +38,4 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if got := store.Base("s3://b/d/x.csv?region=eu"); got != "x.csv" {
-		t.Error(got)
-	}
 }

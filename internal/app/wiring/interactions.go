@@ -69,9 +69,9 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 // NamesPairs tells whether Interactions asks for pairs of whatever terms, to be added by AddPairs.
 func (q *Request) NamesPairs() bool { return q.Interactions == AutoInteractions || q.Interactions > 0 }
 
-// More changes the formulas by what r says of the terms of d, whose last pass had d.LackOfFit and d.Ranking: first pairs come to
-// them if there was no formula (MoreInteractions), then, by a result that has these, chosen smooths grow (grow); each once. added are
-// the terms; none, and nothing changes, if all fit.
+// More changes the formulas by the result r for the terms of d; the last pass had d.LackOfFit and d.Ranking: first pairs come to them
+// if there was no formula (MoreInteractions), then, by a result that has these, chosen smooths grow (grow); each once. added are the
+// terms; none, and nothing changes, if all fit.
 func (q *Request) More(d *Ready, r *decompose.Result) (added []string, err error) {
 	if !q.paired {
 		q.paired = true

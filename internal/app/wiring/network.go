@@ -200,7 +200,7 @@ type Reference struct {
 type Checked struct {
 	Rows    int64    `json:"rows,omitempty"`    // that were compared; 0: none
 	Largest *float64 `json:"largest,omitempty"` // difference, on the scale of the response
-	Against string   `json:"against,omitempty"` // what it was compared with, or what is called in its place
+	Against string   `json:"against,omitempty"` // the other side of the comparison, or the address that is called in its place
 }
 
 // How the columns of an input were found where their names do not decide it.

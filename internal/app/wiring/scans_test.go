@@ -150,7 +150,8 @@ func replay(t *testing.T, rows held, request func(src data.Source, scans decompo
 	}
 }
 
-// checkReplay compares what replay makes ready with what one process does that holds all rows.
+// checkReplay compares the parts that replay prepares with the parts that one process prepares
+// from all rows.
 func checkReplay(t *testing.T, rows held, request func(src data.Source, scans decompose.Scans) *Request, looks ...string) {
 	t.Helper()
 	got, asked, names := replay(t, rows, request)

@@ -120,8 +120,8 @@ func checkAll(t *testing.T, v ...float64) {
 	}
 }
 
-// TestSideBySide: numbers of all kinds have the same texts among any others, and those that data hold are not left to
-// Append, of whose time they are to need a part only.
+// TestSideBySide: numbers of all kinds have the same texts among any others, and typical data is formatted side by
+// side rather than by Append, in a fraction of its time.
 func TestSideBySide(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	normal := func() float64 { return r.NormFloat64() * math.Pow(10, float64(r.IntN(24)-12)) }

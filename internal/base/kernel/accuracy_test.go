@@ -124,8 +124,8 @@ func functionsSetsAgree[T Float](t *testing.T) {
 	}
 }
 
-// TestFunctionsOfSpecialNumbers: zeros keep their signs, what is not finite is what the
-// formulas give, and no number falls between two of them.
+// TestFunctionsOfSpecialNumbers: zeros keep their signs, results that are not finite agree
+// with the formulas, and numbers at which one formula gives way to the next have a result, too.
 func TestFunctionsOfSpecialNumbers(t *testing.T) {
 	eachISA(t, func(t *testing.T, s isa) {
 		specialNumbers[float64](t, s, math.SmallestNonzeroFloat64, math.MaxFloat64)

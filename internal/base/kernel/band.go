@@ -49,7 +49,7 @@ func addOuter(s isa, c []float64, rows, cols int, row []int32, a []float64, col 
 	}
 	p := band{c: at(c, 0), n: uintptr(n), row: unsafe.Pointer(&row[0]), rows: uintptr(rows), a: at(a, 0),
 		col: unsafe.Pointer(&col[0]), cols: uintptr(cols), b: at(b, 0), w: at(w, 0)}
-	runOuter(s, &p)
+	runBandOuter(s, &p)
 	return n - int(p.n)
 }
 
@@ -102,7 +102,7 @@ func addScaled(s isa, c []float64, rows int, row []int32, a []float64, b []float
 	}
 	p := band{c: at(c, 0), n: uintptr(n), row: unsafe.Pointer(&row[0]), rows: uintptr(rows), a: at(a, 0),
 		cols: uintptr(q), b: at(b, 0), ldb: uintptr(ldb) * 8, w: at(w, 0)}
-	runScaled(s, &p)
+	runBandScale(s, &p)
 	return n - int(p.n)
 }
 
@@ -176,7 +176,7 @@ func foldRow(s isa, c []float64, from, terms, cols int) {
 	const cell = Band * Band
 	step := Band - cols*cell
 	if s != plain {
-		runFold(&band{c: at(c, from), n: uintptr(cols), rows: uintptr(terms), ldb: uintptr(step * 8)})
+		runBandFold(&band{c: at(c, from), n: uintptr(cols), rows: uintptr(terms), ldb: uintptr(step * 8)})
 		return
 	}
 	for j := range cols {

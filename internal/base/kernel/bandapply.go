@@ -21,7 +21,7 @@ func mulBand(s isa, dst []float64, first []int32, a, b []float64) int {
 	done := 0
 	if whole := n &^ 3; s != plain && whole > 0 {
 		p := band{c: at(dst, 0), n: uintptr(whole), row: unsafe.Pointer(&first[0]), rows: uintptr(starts), a: at(a, 0), b: at(b, 0)}
-		runMulBand(&p)
+		runBandMul(&p)
 		done = whole - int(p.n) // fours before the first that holds a wrong row
 	}
 	for i, f := range first[done:] {

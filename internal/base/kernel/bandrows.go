@@ -23,7 +23,7 @@ func mulBandRows(s isa, dst []float64, ldd int, first []int32, a, b []float64, l
 	if s != plain {
 		p := band{c: at(dst, 0), ldc: uintptr(ldd) * 8, n: uintptr(n), row: unsafe.Pointer(&first[0]), rows: uintptr(starts),
 			a: at(a, 0), cols: uintptr(q), b: at(b, 0), ldb: uintptr(ldb) * 8}
-		runMulBandRows(s, &p)
+		runBandRows(s, &p)
 		return n - int(p.n)
 	}
 	for i, f := range first {

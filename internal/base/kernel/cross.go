@@ -201,7 +201,7 @@ func mirror(s isa, c []float64, ldc, p, lo, hi int) {
 		if n := (p - k1) / 4; s != plain && n > 0 && k1-k0 == 4 {
 			done = k1
 			stride := uintptr(ldc) * 8
-			runTranspose(&squares{src: at(c, k0*ldc+k1), ss: stride, dst: at(c, k1*ldc+k0), ds: stride, n: uintptr(n)})
+			runTranspose[float64](&squares{src: at(c, k0*ldc+k1), ss: stride, dst: at(c, k1*ldc+k0), ds: stride, n: uintptr(n)})
 			done += 4 * n
 			mirrorPart(c, ldc, k0, k1, k0, k1)
 		}

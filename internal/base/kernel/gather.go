@@ -45,6 +45,6 @@ type prefetch struct {
 // PrefetchRows asks for the given rows of src, width numbers each, which are read later.
 func PrefetchRows[T Float](src []T, width int, rows []int) {
 	if len(rows) > 0 && width > 0 {
-		runPrefetch(&prefetch{src: at(src, 0), rows: unsafe.Pointer(&rows[0]), n: uintptr(len(rows)), bytes: uintptr(width * sizeOf[T]())})
+		runPrefetchRows(&prefetch{src: at(src, 0), rows: unsafe.Pointer(&rows[0]), n: uintptr(len(rows)), bytes: uintptr(width * sizeOf[T]())})
 	}
 }

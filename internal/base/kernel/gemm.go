@@ -157,7 +157,7 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool,
 		w.mulRankOne(c, ldc, a, lda, m, bias, relu)
 		return
 	case w.isa != plain && m == 1 && w.K > 0:
-		w.mulLine(c, a, bias, relu, 0, w.N)
+		w.mulLine(c, a, bias, relu)
 		return
 	case w.isa != plain:
 		w.mulTiles(c, ldc, a, lda, m, bias, 0, relu, meanwhile)

@@ -8,8 +8,8 @@ import "maps"
 // argument types allow.
 func entryPoints() map[string]entryPoint {
 	points := map[string]entryPoint{
-		"transpose4": {avx2, transposes[float64](transpose4)},
-		"transpose8": {avx2, transposes[float32](transpose8)},
+		"transposeF64AVX2": {avx2, transposes[float64](transposeF64AVX2)},
+		"transposeF32AVX2": {avx2, transposes[float32](transposeF32AVX2)},
 
 		"bandOuterAVX512":  {avx512, outers(bandOuterAVX512)},
 		"bandOuterAVX2":    {avx2, outers(bandOuterAVX2)},
@@ -114,7 +114,7 @@ func unitPoints() map[string]entryPoint {
 		"turnF64AVX512": {avx512, turns[float64](turnF64AVX512)}, "turnF32AVX512": {avx512, turns[float32](turnF32AVX512)},
 		"unitDotF64AVX512": {avx512, unitDots[float64](unitDotF64AVX512)}, "unitDotF32AVX512": {avx512, unitDots[float32](unitDotF32AVX512)},
 		"oneInputF64AVX512": {avx512, oneInputs[float64](oneInputF64AVX512)}, "oneInputF32AVX512": {avx512, oneInputs[float32](oneInputF32AVX512)},
-		"prefetchRows": {avx2, prefetches},
+		"prefetchRowsAVX2": {avx2, prefetches},
 	}
 	maps.Copy(points, map[string]entryPoint{
 		"unitF64AVX512": {avx512, unitTiles[float64](unitF64AVX512, avx512)}, "unitF32AVX512": {avx512, unitTiles[float32](unitF32AVX512, avx512)},

@@ -42,7 +42,7 @@ func sparses[T Float](run func(*sparse), panels, once int, s isa) cases {
 	}
 }
 
-// nonzerosOf are cases whose bits must be those of plain Go.
+// nonzerosOf are cases that must have the bits of plain Go.
 func nonzerosOf[T Float](run func(*nonzeros)) cases {
 	return func(check func(string, func(*guards))) {
 		for rows := 1; rows < 4; rows++ {

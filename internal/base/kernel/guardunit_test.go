@@ -112,7 +112,7 @@ func prefetches(check func(string, func(*guards))) {
 			for i := range rows {
 				rows[i] = g.rng.IntN(n)
 			}
-			runPrefetch(&prefetch{src: at(numbers[float32](g, n*5), 0), rows: unsafe.Pointer(&rows[0]), n: uintptr(n), bytes: 20})
+			runPrefetchRows(&prefetch{src: at(numbers[float32](g, n*5), 0), rows: unsafe.Pointer(&rows[0]), n: uintptr(n), bytes: 20})
 		})
 	}
 }

@@ -67,7 +67,7 @@ func dot[T Float](s isa, a, b []T) T {
 	var sum T
 	if s != plain && n > 0 {
 		l := loop[T]{a: at(a, 0), b: at(b, 0), n: uintptr(n), op: opDot}
-		runLoop(s, &l)
+		runOperation(s, &l)
 		sum, a, b = l.scalar, a[n:], b[n:]
 	}
 	for i, x := range a {

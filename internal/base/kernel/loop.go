@@ -48,6 +48,15 @@ const (
 	lastFunction = opXLogX
 )
 
+// runOperation runs l in the assembly that has its operation.
+func runOperation[T Float](s isa, l *loop[T]) {
+	if l.op >= opExp {
+		runFunction(s, l)
+	} else {
+		runLoop(s, l)
+	}
+}
+
 // wholeVectors runs an operation on as many elements as fill whole vectors and returns how
 // many those were: the rest is up to the caller. b may be nil if the operation does not
 // read it.
@@ -60,7 +69,7 @@ func wholeVectors[T Float](s isa, op operation, dst, a, b []T, scalar T) int {
 		return 0
 	}
 	l := loop[T]{dst: at(dst, 0), a: at(a, 0), b: at(b, 0), n: uintptr(n), op: op, scalar: scalar}
-	runLoop(s, &l)
+	runOperation(s, &l)
 	return n
 }
 
@@ -70,7 +79,7 @@ func paddedVectors[T Float](s isa, l loop[T], dst, a []T) {
 	n := len(a) - len(a)%lanes[T](s)
 	if n > 0 {
 		l.dst, l.a, l.n = at(dst, 0), at(a, 0), uintptr(n)
-		runLoop(s, &l)
+		runOperation(s, &l)
 	}
 	if n == len(a) {
 		return
@@ -79,6 +88,6 @@ func paddedVectors[T Float](s isa, l loop[T], dst, a []T) {
 	copy(x[:], a[n:])
 	copy(y[:], dst[n:])
 	l.dst, l.a, l.n = at(y[:], 0), at(x[:], 0), uintptr(lanes[T](s))
-	runLoop(s, &l)
+	runOperation(s, &l)
 	copy(dst[n:], y[:len(a)-n])
 }

@@ -59,8 +59,8 @@ func ways() []blocks {
 	return all
 }
 
-// TestSplitProducts compares products of split operands with those in float64, to what
-// float32 allows, and all ways to compute them with each other, bit for bit.
+// TestSplitProducts compares products of split operands with float64 products, to the
+// precision of float32, and all ways to compute them with each other, bit for bit.
 func TestSplitProducts(t *testing.T) {
 	model := map[splitCase][]float32{}
 	for _, way := range ways() {

@@ -147,7 +147,7 @@ func copyRows[T Float](s isa, dst []T, ds int, src []T, ss, n, rows int) {
 	}
 	within("dst", len(dst), rows, n, ds)
 	within("src", len(src), rows, n, ss)
-	whole := 0 // rows whose last vector ends before that of all rows
+	whole := 0 // rows that may be written by whole vectors: the last one stays inside dst
 	if s != plain && ds > 0 {
 		size, nr := uintptr(sizeOf[T]()), 2*lanes[T](s)
 		whole = max(0, rows-1-((n+nr-1)/nr*nr-n+ds-1)/ds)

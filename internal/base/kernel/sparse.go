@@ -171,6 +171,28 @@ func sparseRows[T Float](s isa, p sparse, rows, panels int) (negative bool) {
 	return negative
 }
 
+// runSparse adds up rows of so many panels, side by side as many rows of A.
+func runSparse[T Float](s isa, p *sparse, panels, rows int) {
+	switch [2]int{panels, rows} {
+	case [2]int{4, 2}:
+		runSparse4x2[T](p)
+	case [2]int{3, 2}:
+		runSparse3x2[T](s, p)
+	case [2]int{2, 2}:
+		runSparse2x2[T](p)
+	case [2]int{6, 1}:
+		runSparse6x1[T](s, p)
+	case [2]int{5, 1}:
+		runSparse5x1[T](s, p)
+	case [2]int{4, 1}:
+		runSparse4x1[T](s, p)
+	case [2]int{3, 1}:
+		runSparse3x1[T](s, p)
+	default:
+		runSparse2x1[T](p)
+	}
+}
+
 // sparsePanels is how many of so many panels to add up at once, for so many rows: about as many as there are
 // registers for, so that the rest are enough, too. 0: so few that tiles are as fast, or no assembly.
 func sparsePanels(s isa, left, rows int) int {

@@ -39,7 +39,7 @@ func splines(s isa, first []int32, value, x []float64, lo, hi, scale float64, in
 	whole := n - n%lanes
 	if whole > 0 {
 		a.x, a.n, a.first, a.value = at(x, 0), uintptr(whole), at(first, 0), at(value, 0)
-		runSpline(s, &a)
+		runBandSpline(s, &a)
 		if a.out != 0 {
 			return false
 		}
@@ -75,7 +75,7 @@ func bandNorm(s isa, v []float64) float64 {
 	var sums [2 * Band]float64
 	if n := len(v) / Band; s != plain && n >= 4 {
 		n -= n % 4
-		runNorm(&band{a: at(v, 0), n: uintptr(n), b: at(sums[:], 0)})
+		runBandNorm(&band{a: at(v, 0), n: uintptr(n), b: at(sums[:], 0)})
 		v = v[Band*n:]
 	}
 	norm := max(sums[0], sums[1], sums[2], sums[3]) + (sums[4] + sums[5] + sums[6] + sums[7])

@@ -250,8 +250,8 @@ by1_after:
 	VZEROUPPER
 	RET
 
-// transpose8 transposes squares of 8 x 8 float32: see type squares.
-TEXT ·transpose8(SB), NOSPLIT, $0-8
+// transposeF32AVX2 transposes squares of 8 x 8 float32: see type squares.
+TEXT ·transposeF32AVX2(SB), NOSPLIT, $0-8
 	MOVQ q+0(FP), DI
 	MOVQ (DI), SI
 	MOVQ 8(DI), DX

@@ -19,7 +19,7 @@ func transpose[T Float](s isa, dst []T, ldd int, src []T, lds, rows, cols int) {
 		squareRows, squareCols = 0, 0
 	}
 	for i := 0; i < squareRows; i += side {
-		runSquares[T](&squares{src: at(src, i*lds), ss: uintptr(lds) * size, dst: at(dst, i), ds: uintptr(ldd) * size, n: uintptr(squareCols / side)})
+		runTranspose[T](&squares{src: at(src, i*lds), ss: uintptr(lds) * size, dst: at(dst, i), ds: uintptr(ldd) * size, n: uintptr(squareCols / side)})
 	}
 	// The columns beside the squares, then the rows below.
 	for l := squareCols; l < cols && squareRows > 0; l++ {

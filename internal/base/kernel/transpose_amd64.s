@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// transpose4 transposes squares of 4 x 4: see type squares.
-TEXT ·transpose4(SB), NOSPLIT, $0-8
+// transposeF64AVX2 transposes squares of 4 x 4: see type squares.
+TEXT ·transposeF64AVX2(SB), NOSPLIT, $0-8
 	MOVQ q+0(FP), DI
 	MOVQ (DI), SI
 	MOVQ 8(DI), DX

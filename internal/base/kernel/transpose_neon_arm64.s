@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// transpose4NEON transposes squares of 4 x 4: see type squares.
-TEXT ·transpose4NEON(SB), NOSPLIT, $0-8
+// transposeF64NEON transposes squares of 4 x 4: see type squares.
+TEXT ·transposeF64NEON(SB), NOSPLIT, $0-8
 	MOVD q+0(FP), R0
 	MOVD (R0), R2
 	MOVD 8(R0), R3
@@ -42,8 +42,8 @@ loop:
 	CBNZ R6, loop
 	RET
 
-// transpose8NEON transposes squares of 8 x 8 float32: see type squares.
-TEXT ·transpose8NEON(SB), NOSPLIT, $0-8
+// transposeF32NEON transposes squares of 8 x 8 float32: see type squares.
+TEXT ·transposeF32NEON(SB), NOSPLIT, $0-8
 	MOVD q+0(FP), R0
 	MOVD (R0), R2
 	MOVD 8(R0), R3

@@ -73,10 +73,15 @@ func (t *Trees) sum(sums []float64, x []float32, rounded uintptr) {
 	if len(sums) == 0 {
 		return
 	}
-	runTrees(t.columns <= inRegisters, &treeWalk{
+	w := &treeWalk{
 		x: at(x, 0), stride: uintptr(t.Stride() * sizeOf[float32]()), rows: uintptr(len(sums)), sums: at(sums, 0),
 		nodes: at(t.nodes, 0), leaves: at(t.leaves, 0), groups: uintptr(len(t.leaves) / (treesBeside << t.depth)), depth: uintptr(t.depth), rounded: rounded,
-	})
+	}
+	if t.columns <= inRegisters {
+		runTrees(w)
+	} else {
+		runWideTrees(w)
+	}
 }
 
 // treeWalk is the argument of the assembly that walks rows down groups of trees. It knows the

@@ -248,7 +248,7 @@ func (r *Rows[T]) turnPart(dst []T, width int, units, mask []T, q int) {
 	}
 	u, side := 0, lanes[T](avx2)
 	for ; r.isa != plain && u+side <= q; u += side {
-		runSquares[T](&squares{
+		runTranspose[T](&squares{
 			src: at(units, u*ld), ss: uintptr(ld * sizeOf[T]()),
 			dst: at(dst, u), ds: uintptr(width * sizeOf[T]()), n: uintptr((r.n + side - 1) / side),
 		})

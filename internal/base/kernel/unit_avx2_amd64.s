@@ -1878,8 +1878,8 @@ unit1x1_store:
 	VZEROUPPER
 	RET
 
-// prefetchRows asks for the cache lines of rows: see type prefetch.
-TEXT ·prefetchRows(SB), NOSPLIT, $0-8
+// prefetchRowsAVX2 asks for the cache lines of rows: see type prefetch.
+TEXT ·prefetchRowsAVX2(SB), NOSPLIT, $0-8
 	MOVQ p+0(FP), DI
 	MOVQ (DI), SI
 	MOVQ 8(DI), R8

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The memory is that of the machine, or what a control group leaves of it, of whatever version and however far outside.
+// The memory is the machine's, or the limit of a control group of either version, at any level above the process.
 func TestMemory(t *testing.T) {
 	if m := Memory(); m < 64<<20 || m > 1<<50 {
 		t.Errorf("%d bytes", m)

@@ -3,7 +3,7 @@
 //
 //	eta_k = intercept_k + sum over terms of scores[bin of each of its columns][k]
 //
-// Bin 0 of a column holds missing values, the last one what is no value of its kind, and those between values: of a
+// Bin 0 of a column holds missing values, and the last bin values of another kind. The bins between hold values: of a
 // continuous column x those with cuts[i-2] <= x < cuts[i-1], of others a category or several. Format:
 // interpret/glassbox/_ebm/_json.py.
 package ebm

@@ -327,8 +327,8 @@ func lacks(values []reflect.Value, optional bool) string {
 	return ""
 }
 
-// declared reads the package's own text: types with a method Backward, functions whose
-// names end in Grad, and the fields whose comment says what nil means.
+// declared reads the package's own text: types with a method Backward, functions named
+// ...Grad, and fields with a comment about nil.
 func declared(t *testing.T) (types, functions []string, optional map[string]bool) {
 	t.Helper()
 	files, err := os.ReadDir(".")

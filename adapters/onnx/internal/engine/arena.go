@@ -17,8 +17,7 @@ type arena[T kernel.Float] struct {
 	i       [][]int64
 	execs   []operator.Exec[T]
 	scratch []T
-	crew    operator.Crew // of the run, if it has one
-	texts   *graph.Texts  // of the rows, made when there are some
+	texts   *graph.Texts // of the rows, made when there are some
 }
 
 // Texts numbers the texts of inputs, until Forget is called on it.
@@ -54,9 +53,6 @@ func (a *arena[T]) Run(dst, inputs [][]float64) error {
 	}
 	return nil
 }
-
-// Employ gives the runs to come a crew, or takes it away.
-func (a *arena[T]) Employ(crew operator.Crew) { a.crew = crew }
 
 func (a *arena[T]) View(v *graph.Value) []float64 {
 	if !a.plan.batchFirst(v) {
@@ -117,7 +113,7 @@ func (a *arena[T]) Cut(rows int) error {
 		}
 		x := &a.execs[i]
 		x.Rows, x.Relu, x.Texts = rows, a.relus[n], a.Texts()
-		x.Share(&a.scratch, &a.crew)
+		x.Share(&a.scratch)
 		for k, v := range n.Inputs {
 			x.In = operand(x.In, k, v)
 		}

@@ -79,9 +79,6 @@ func (f *fusion) compose(n *graph.Node) bool {
 
 // layers are the products of a sum that n reads first, if nobody else wants that.
 func (f *fusion) layers(n *graph.Node) (all []*product) {
-	if op := n.Key(); op != "Gemm" && op != "MatMul" {
-		return nil
-	}
 	v := n.Inputs[0]
 	if f.wanted[v] || f.readers[v][0] != n || !f.linear(v) {
 		return nil
@@ -99,7 +96,7 @@ func (f *fusion) layers(n *graph.Node) (all []*product) {
 // linear reports whether there may be a way around v.
 func (f *fusion) linear(v *graph.Value) bool {
 	n := f.from[v]
-	return n != nil && slices.Contains([]string{"Gemm", "MatMul", "Add", "Sum", "Concat"}, n.Key())
+	return n != nil && f.table.Is(n, graph.Adding)
 }
 
 // best is the cheapest way for v and so many columns of weights, of which it meets the rows from
@@ -120,7 +117,7 @@ func (f *fusion) best(v *graph.Value, from, cols int) (alone int, w way) {
 // around is the way that does without v itself, nil if there is none.
 func (f *fusion) around(v *graph.Value, from, cols int) (alone int, w *way) {
 	n := f.from[v]
-	if op := n.Key(); op == "Gemm" || op == "MatMul" {
+	if f.multiplies(n) {
 		p := productOf(n)
 		if p == nil || p.turned() || p.k == 0 || p.n == 0 || p.k*p.n > mostToCompose/max(1, cols) || !f.moderate(p.w) {
 			return 0, nil

@@ -81,7 +81,8 @@ func (g *linearGraph) grow() {
 	}
 }
 
-// Layers composed give what they give one by one, whatever reads what and is asked for.
+// Composed layers give the numbers of single ones, for any readers and any tensors asked
+// for.
 func TestComposed(t *testing.T) {
 	fewer := 0
 	for seed := range uint64(200) {

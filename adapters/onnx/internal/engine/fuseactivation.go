@@ -48,9 +48,6 @@ func (f *fusion) times(n *graph.Node, a float64) *graph.Value {
 
 // silu joins x sigmoid(x).
 func (f *fusion) silu(n *graph.Node) bool {
-	if n.Op != "Mul" {
-		return false
-	}
 	for i, v := range n.Inputs {
 		if s := f.into(v, "Sigmoid"); s != nil && s.Inputs[0] == n.Inputs[1-i] {
 			return f.replace(made(n, "Swish", nil, s.Inputs[0]), n, s)

@@ -20,7 +20,7 @@ const (
 
 // embedded has product n look up what the embeddings among its rows contribute.
 func (f *fusion) embedded(n *graph.Node) bool {
-	if op := n.Key(); op != "Gemm" && op != "MatMul" || operator.PiecesOf(n) != nil || operator.EmbeddedOf(n) != nil {
+	if operator.PiecesOf(n) != nil || operator.EmbeddedOf(n) != nil {
 		return false
 	}
 	if _, column := n.Resolved.(operator.Column); column {

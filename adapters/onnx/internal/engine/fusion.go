@@ -4,13 +4,15 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
-// fusion puts fewer nodes in the place of some that compute the same, up to rounding. The
-// graph stays as it is: what a node does, and what depends on it, is read there.
-// Activations stay steps of their own: the rows of a block are in the second cache, where a pass
-// over them takes a hundredth of their product.
+// fusion puts fewer nodes in the place of some that compute the same, up to rounding. The graph
+// stays as it is: readers of what a node does, or depends on, look there. Activations stay steps
+// of their own: the rows of a block are in the second cache, where a pass over them takes a
+// hundredth of their product.
 type fusion struct {
+	table   operator.Table[float64]
 	nodes   [][]*graph.Node // those in the place of each
 	at      map[*graph.Node]int
 	from    map[*graph.Value]*graph.Node   // the node that computes a value
@@ -23,46 +25,58 @@ type fusion struct {
 
 // fused is nodes, in their order, with those joined that may be. Values in want, and those
 // that a remaining node reads, are computed. pieces: networks of one number as piecewise linear functions.
-func fused(nodes []*graph.Node, want []*graph.Value, double, pieces bool) []*graph.Node {
-	f := &fusion{make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double, piecesBudget, tablesRoom}
+func fused(table operator.Table[float64], nodes []*graph.Node, want []*graph.Value, double, pieces bool) []*graph.Node {
+	f := &fusion{table, make([][]*graph.Node, len(nodes)), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double, piecesBudget, tablesRoom}
 	for _, v := range want {
 		f.wanted[v] = true
 	}
 	for i, n := range nodes {
 		f.enter(i, n)
 	}
-	f.everywhere(f.join)
-	f.everywhere(f.compose)
+	f.everywhere(f.joins()...)
+	f.everywhere(pass{f.multiplies, f.compose})
 	if pieces {
-		f.everywhere(f.pieces)
+		f.everywhere(pass{f.all, f.pieces})
 	}
-	f.everywhere(f.embedded)
+	f.everywhere(pass{f.multiplies, f.embedded})
 	return slices.Concat(f.nodes...)
 }
 
-// everywhere lets change replace the last node in each place, in order, as often as it does.
-func (f *fusion) everywhere(change func(*graph.Node) bool) {
-	for i := range f.nodes {
-		for k := len(f.nodes[i]); k > 0 && change(f.nodes[i][k-1]); k = len(f.nodes[i]) {
-		}
+// pass rewrites a graph node by node: of the nodes that it is for, change replaces one, with others
+// that end or begin there, or returns false.
+type pass struct {
+	of     func(*graph.Node) bool
+	change func(*graph.Node) bool
+}
+
+// joins are the passes that know their pattern by its operators.
+func (f *fusion) joins() []pass {
+	of := func(keys ...string) func(*graph.Node) bool {
+		return func(n *graph.Node) bool { return slices.Contains(keys, n.Key()) }
+	}
+	return []pass{
+		{of("Mul"), f.silu},                      // x sigmoid(x)
+		{of("Mul", "Div"), f.gelu},               // 0.5 x (1 + erf(x / sqrt 2))
+		{of("Add"), f.bias},                      // a product plus a constant
+		{of("Gemm"), f.column},                   // a product of one column that a Slice takes
+		{of("Concat"), f.lookups},                // embeddings side by side
+		{of("BatchNormalization"), f.normBehind}, // a product or convolution, scaled and shifted by channel
+		{of("BatchNormalization"), f.normBefore}, // a product of scaled and shifted columns
 	}
 }
 
-// join looks for nodes that end at n, or begin there, and replaces them.
-func (f *fusion) join(n *graph.Node) bool {
-	switch n.Key() {
-	case "Mul", "Div":
-		return f.silu(n) || f.gelu(n)
-	case "Add":
-		return f.bias(n)
-	case "Gemm":
-		return f.column(n)
-	case "Concat":
-		return f.lookups(n)
-	case "BatchNormalization":
-		return f.normBehind(n) || f.normBefore(n)
+func (*fusion) all(*graph.Node) bool { return true }
+
+func (f *fusion) multiplies(n *graph.Node) bool { return f.table.Is(n, graph.Multiplying) }
+
+// everywhere lets passes replace the last node in each place, in order, as often as one of them does.
+func (f *fusion) everywhere(passes ...pass) {
+	for i := range f.nodes {
+		for changed := true; changed && len(f.nodes[i]) > 0; {
+			n := f.nodes[i][len(f.nodes[i])-1]
+			changed = slices.ContainsFunc(passes, func(p pass) bool { return p.of(n) && p.change(n) })
+		}
 	}
-	return false
 }
 
 func (f *fusion) enter(i int, n *graph.Node) {

@@ -50,7 +50,8 @@ func network(t *testing.T) *onnxpb.Builder {
 	return b
 }
 
-// TestJoined: what is computed together, and that it gives what the nodes give one by one.
+// TestJoined: the nodes that are joined, and that they give the numbers of the nodes one
+// by one.
 func TestJoined(t *testing.T) {
 	norm := func(in, n string) []string {
 		return graphtest.In(in, "scale"+n, "shift"+n, "mean"+n, "variance"+n)

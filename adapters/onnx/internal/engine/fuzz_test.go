@@ -316,7 +316,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := graph.Read(b, graph.Limits{MaxMemory: 1 << 20, MaxElements: 5000, MaxWork: 1e7}, operator.New[float64]())
+		g, err := graph.Read(b, graph.Limits{MaxMemory: 1 << 20, MaxElements: 5000, MaxWork: 1e7}, operator.NewFloat64())
 		if err != nil {
 			return
 		}

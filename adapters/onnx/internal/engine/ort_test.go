@@ -23,8 +23,8 @@ func TestRecurrentBytes(t *testing.T) { asOnnxRuntime(t, "recurrent_bytes", 18) 
 // (testdata/golden/control.py).
 func TestControl(t *testing.T) { asOnnxRuntime(t, "control", 50) }
 
-// asOnnxRuntime compares the networks of a golden directory with what ONNX Runtime makes of
-// them, and what their rules say with what the engine does.
+// asOnnxRuntime compares our results on the networks of a golden directory with ONNX
+// Runtime's, and each node's rule with the engine's numbers.
 func asOnnxRuntime(t *testing.T, dir string, least int) {
 	type tensor struct {
 		Shape  []int

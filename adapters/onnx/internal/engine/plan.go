@@ -35,11 +35,11 @@ func Needed(g *graph.Graph, want []*graph.Value) []*graph.Node {
 // planRun keeps the nodes that want needs, joins those that one can stand for unless they
 // are to be run apart, and assigns memory by liveness.
 func planRun(g *graph.Graph, want []*graph.Value, o Options) *runPlan {
-	p := &runPlan{table: operator.New[float64](), isView: map[*graph.Node]bool{}, slot: map[*graph.Value]int{}}
+	p := &runPlan{table: operator.NewFloat64(), isView: map[*graph.Node]bool{}, slot: map[*graph.Value]int{}}
 	p.keepNeeded(g, want)
 	p.double = p.double || o.Precision == Double
 	if !o.Apart {
-		p.nodes = fused(p.nodes, want, p.double, !o.LayerByLayer)
+		p.nodes = fused(p.table, p.nodes, want, p.double, !o.LayerByLayer)
 	}
 	l := &liveness{runPlan: p, root: map[*graph.Value]*graph.Value{}, last: map[*graph.Value]int{}}
 	l.find(want)

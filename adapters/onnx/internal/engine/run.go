@@ -48,7 +48,6 @@ type Runner struct {
 	NewWorkspace func() Workspace
 	pool         sync.Pool // of workspaces
 	PerRow       int64     // bytes of arena
-	WorthCrew    bool      // some product of one row is worth a crew
 }
 
 // Workspace runs a prepared graph in memory of its own, one block of rows at a time.
@@ -93,9 +92,6 @@ func New(g *graph.Graph, want []*graph.Value, o Options) (*Runner, error) {
 	}
 	p := planRun(g, want, o)
 	r := &Runner{inputs: g.Inputs, want: want, plan: p, double: p.double}
-	for _, n := range p.nodes {
-		r.WorthCrew = r.WorthCrew || operator.WorthCrew(n, map[bool]int{true: 8, false: 4}[p.double])
-	}
 	var err error
 	if r.double {
 		r.NewWorkspace, r.PerRow, err = prepare[float64](g, p, want, o)
@@ -126,15 +122,6 @@ func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 // RunTexts is Run with inputs of text: texts[i], where it is not nil, holds input i, rows
 // x Width, and inputs[i] is not read.
 func (r *Runner) RunTexts(dst, inputs [][]float64, texts [][]string, rows int) error {
-	return r.run(dst, inputs, texts, rows, nil)
-}
-
-// RunRow is Run of one row, of whose large products the crew computes parts; the bits are Run's.
-func (r *Runner) RunRow(dst, inputs [][]float64, crew operator.Crew) error {
-	return r.run(dst, inputs, nil, 1, crew)
-}
-
-func (r *Runner) run(dst, inputs [][]float64, texts [][]string, rows int, crew operator.Crew) error {
 	if rows < 0 {
 		return fmt.Errorf("onnx: %d rows to run", rows)
 	}
@@ -165,10 +152,6 @@ func (r *Runner) run(dst, inputs [][]float64, texts [][]string, rows int, crew o
 		if inputs, err = r.numbered(e.Texts(), inputs, texts); err != nil {
 			return err
 		}
-	}
-	if a, takes := e.(interface{ Employ(operator.Crew) }); takes && crew != nil {
-		a.Employ(crew)
-		defer a.Employ(nil)
 	}
 	return e.Run(dst, inputs)
 }

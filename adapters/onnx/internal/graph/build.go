@@ -67,7 +67,7 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 		g.Refused[v.Name] = err
 	}
 	g.settleRounding(ops)
-	g.Origin, g.ClassLabels = origin(m, opsets), classLabels(m.Graph)
+	g.Origin, g.ClassLabels = origin(m, opsets), classLabels(m.Graph, ops)
 	for _, e := range m.MetadataProps {
 		g.metadata = append(g.metadata, metadata{e.Key, e.Value})
 	}

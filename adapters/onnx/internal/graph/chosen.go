@@ -66,26 +66,20 @@ func (c *checker) places(n *Node) (done bool, err error) {
 	if v, err = c.applyPlain(n, "Transpose", map[string]Attr{"perm": {Ints: []int64{1, 0}}}, v); err != nil {
 		return false, err
 	}
-	c.ownRows[v], c.chosen[v] = own, maskBehind(m)
+	c.ownRows[v], c.chosen[v] = own, c.maskBehind(m)
 	c.bind(n, 0, v)
 	return true, nil
 }
 
 // maskBehind is the mask that m repeats, each of its elements as often, in their order.
-func maskBehind(m *Value) *Value {
+func (c *checker) maskBehind(m *Value) *Value {
 	for m.Producer != nil && m.Producer.Domain == "" {
 		n := m.Producer
 		in := n.Inputs[0]
 		if in == nil || in.Type != Bool || len(in.Shape) == 0 || in.Shape[0] != Batch {
 			return m
 		}
-		switch n.Op {
-		case "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten":
-		case "Expand":
-			if !repeatsLast(in.Shape, m.Shape) {
-				return m
-			}
-		default:
+		if !c.is(n, Reshaping) && (n.Op != "Expand" || !repeatsLast(in.Shape, m.Shape)) {
 			return m
 		}
 		m = in
@@ -125,7 +119,7 @@ func (c *checker) countChosen(n *Node) (done bool) {
 	}
 	m := v
 	for m.Type != Bool {
-		if m.Producer == nil || !slices.Contains([]string{"Cast", "Reshape", "Identity", "Flatten", "Squeeze", "Unsqueeze"}, m.Producer.Key()) {
+		if m.Producer == nil || !c.is(m.Producer, Reshaping) {
 			return false
 		}
 		m = m.Producer.Inputs[0]
@@ -143,7 +137,7 @@ func (c *checker) countChosen(n *Node) (done bool) {
 	if (&Check{checker: c, Node: n}).setSizes(s) != nil {
 		return false
 	}
-	c.chosen[n.Outputs[0]] = maskBehind(m)
+	c.chosen[n.Outputs[0]] = c.maskBehind(m)
 	return true
 }
 
@@ -213,7 +207,7 @@ func (c *checker) onChosen(n *Node, op *Operator, mask *Value) error {
 		counts = counts || is
 	}
 	known := fmt.Errorf("mixes rows: how many the mask %q chooses enters a computation", mask.Name)
-	if counts && !makesShapes(n) {
+	if counts && !c.is(n, Sizing) {
 		return within(n, known)
 	}
 	check := c.ordinary
@@ -239,15 +233,6 @@ func (c *checker) onChosen(n *Node, op *Operator, mask *Value) error {
 		c.chosen[v] = mask
 	}
 	return nil
-}
-
-// makesShapes are the nodes of which shapes are made, and those that have one.
-func makesShapes(n *Node) bool {
-	switch n.Key() {
-	case "Gather", "Slice", "Concat", "Unsqueeze", "Squeeze", "Reshape", "Cast", "Identity", "Expand", "ConstantOfShape", "Tile":
-		return true
-	}
-	return false
 }
 
 // unmarked is do, for which the values are tensors of all rows.

@@ -12,8 +12,8 @@ import (
 // ai.onnx.ml hold, and the constants that the place of a largest score chooses from. Each
 // list is there once, in the order of the file. It reads the file as it is, since a label
 // that is text may be of an output that is left out.
-func classLabels(g *onnxpb.GraphProto) [][]string {
-	l := labelReader{constants: map[string]*onnxpb.TensorProto{}, places: map[string]bool{}}
+func classLabels(g *onnxpb.GraphProto, ops Operators) [][]string {
+	l := labelReader{ops: ops, constants: map[string]*onnxpb.TensorProto{}, places: map[string]bool{}}
 	for _, p := range g.Initializer {
 		l.constants[p.Name] = p
 	}
@@ -25,6 +25,7 @@ func classLabels(g *onnxpb.GraphProto) [][]string {
 
 // labelReader follows the places of largest scores through a file.
 type labelReader struct {
+	ops       Operators
 	constants map[string]*onnxpb.TensorProto
 	places    map[string]bool // tensors that hold such a place
 	lists     [][]string
@@ -41,10 +42,6 @@ func (l *labelReader) node(n *onnxpb.NodeProto) {
 		}
 	case "ArgMax":
 		l.marks(n)
-	case "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten":
-		if reads(0) {
-			l.marks(n)
-		}
 	case "Gather", "GatherND", "ArrayFeatureExtractor":
 		if reads(1) {
 			l.add(textsOf(l.constants[n.Input[0]]))
@@ -52,6 +49,10 @@ func (l *labelReader) node(n *onnxpb.NodeProto) {
 	case "LabelEncoder":
 		if reads(0) {
 			l.add(encoded(n))
+		}
+	default:
+		if op := l.ops.Find(operatorKey(domain(n.Domain), n.OpType)); op != nil && op.Is&Reshaping != 0 && reads(0) {
+			l.marks(n)
 		}
 	}
 	for _, a := range n.Attribute {

@@ -28,20 +28,10 @@ func (c *checker) ofEachRow(v *Value) *Tensor {
 // if it is not.
 func (c *Check) EachRow(i int) *Tensor { return c.ofEachRow(c.Inputs[i]) }
 
-// knownOfEachRow are the operators that are followed so: those that indices and masks are made of.
-func knownOfEachRow(n *Node) bool {
-	switch n.Key() {
-	case "Expand", "ConstantOfShape", "Tile", "Concat", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Slice", "Transpose", "Cast", "Identity", "Add", "Sub", "Mul", "Div", "Neg",
-		"Gather", "Where", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or", "Max", "Min", "CumSum", "ReduceSum", "ScatterElements", "Mod":
-		return true
-	}
-	return false
-}
-
 // noteEachRow notes the output of a node that reads nothing but what is the same for all rows.
 func (c *checker) noteEachRow(n *Node, op *Operator) {
 	out := n.Outputs[0]
-	if !knownOfEachRow(n) || out == nil || len(n.Outputs) != 1 || out.Const != nil || out.BatchAxis() < 0 || out.Width() > maxEachRow || out.Type == String || op.Replace != nil {
+	if op.Is&Indexing == 0 || out == nil || len(n.Outputs) != 1 || out.Const != nil || out.BatchAxis() < 0 || out.Width() > maxEachRow || out.Type == String || op.Replace != nil {
 		return
 	}
 	for _, v := range n.Inputs {
@@ -80,12 +70,7 @@ func (c *checker) onRow(n *Node, op *Operator, of func(i int, v *Value) *Tensor)
 // withConstants gives an elementwise node constants in the place of inputs that are the same
 // for all rows, where another input has the rows, so that its rule knows them.
 func (c *checker) withConstants(n *Node) {
-	if n.Domain != "" || len(c.each) == 0 {
-		return
-	}
-	switch n.Op {
-	case "Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Pow", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or":
-	default:
+	if len(c.each) == 0 || !c.is(n, Broadcasting) {
 		return
 	}
 	place := func(v *Value) int { return len(v.Shape) - v.BatchAxis() } // from the end

@@ -62,8 +62,8 @@ type Node struct {
 
 	// Texts are those of its graph.
 	Texts *Texts
-	// Resolved is what the operator's check has made of inputs and attributes for those
-	// who run the node.
+	// Resolved is prepared by the operator's check from inputs and attributes; the step of the
+	// node reads it.
 	Resolved any
 
 	file *fileNode // until it is checked

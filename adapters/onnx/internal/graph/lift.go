@@ -51,17 +51,15 @@ func (c *checker) rank(v *Value) int {
 // seeRows changes n so that it does with an axis more what it did without.
 func (c *checker) seeRows(n *Node) error {
 	if n.Domain == "" {
-		switch n.Op {
-		case "Identity", "Cast", "CastLike", "Abs", "Neg", "Sign", "Sqrt", "Exp", "Log", "Reciprocal", "Erf", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
-			"Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Floor", "Ceil", "Round", "Clip", "Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "HardSwish", "Mish",
-			"LeakyRelu", "Elu", "Selu", "Celu", "ThresholdedRelu", "HardSigmoid", "Gelu", "Not", "IsNaN", "IsInf", "Shrink", "Swish":
-			if c.lifted[n.Inputs[0]] {
-				return nil
-			}
-		case "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Max", "Min", "Sum", "Mean", "And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Where", "PRelu":
+		switch {
+		case c.is(n, Pointwise) && c.lifted[n.Inputs[0]]:
+			return nil
+		case c.is(n, Broadcasting):
 			return c.alignRanks(n)
-		case "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare":
+		case c.is(n, Reducing):
 			return c.shiftReduced(n)
+		}
+		switch n.Op {
 		case "Softmax", "LogSoftmax":
 			def := int64(-1)
 			if n.Version < 13 {

@@ -9,6 +9,7 @@ import (
 type Operator struct {
 	Domain string // "" for ai.onnx
 	Name   string
+	Is     Traits
 	// Versions are the opsets of its domain at which its definition begins or changes,
 	// ascending; Check follows them all. A file of an opset before the first is refused.
 	Versions []int

@@ -141,8 +141,6 @@ func (c *checker) followOwnRow(n *Node, op *Operator) error {
 		switch n.Op {
 		case "Shape", "Size":
 			return c.ordinary(n, op)
-		case "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Transpose", "Concat", "Slice", "Tile", "Add", "Sub", "Neg", "Mul":
-			return c.moveOwnRow(n, op)
 		case "Split":
 			return c.splitOwnRow(n)
 		case "Gather":
@@ -158,12 +156,16 @@ func (c *checker) followOwnRow(n *Node, op *Operator) error {
 			if c.ownRows[n.Inputs[1]] != nil && c.ownRows[n.Inputs[0]] == nil && c.ownRows[n.Inputs[2]] == nil {
 				return c.scatterOwnRow(n, nil)
 			}
-		case "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual":
-			return c.compareOwnRow(n, op)
 		case "Where":
 			return c.chooseOwnRow(n, op)
 		case "Max", "Min":
 			return c.boundOwnRow(n)
+		}
+		switch {
+		case op.Is&Affine != 0:
+			return c.moveOwnRow(n, op)
+		case n.Op == "Equal" || op.Is&Ordering != 0:
+			return c.compareOwnRow(n, op)
 		}
 	}
 	return c.numbersRow(n)

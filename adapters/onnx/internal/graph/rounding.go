@@ -20,9 +20,9 @@ func (n *Node) Rounds() bool {
 // enters it. Else each such Cast rounds; discovery takes it for the function it is.
 //
 // A Cast of floating numbers that the network has computed rounds, too, to the types of 16
-// bits always, to float where something behind it jumps: elsewhere its rounding is no more
-// than that of the file's own arithmetic, which is done in the engine's precision
-// throughout, and would hide what is linear. Nodes that jump round for themselves.
+// bits always, to float where something behind it jumps: elsewhere its rounding is no
+// larger than the rounding of the file's own arithmetic, which runs in the engine's
+// precision throughout, and it would hide linearity. Nodes that jump round for themselves.
 func (g *Graph) settleRounding(ops Operators) {
 	readers := map[*Value][]*Node{}
 	for _, n := range g.Nodes {

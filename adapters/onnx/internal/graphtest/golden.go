@@ -53,7 +53,7 @@ func root() string {
 
 // Load reads a graph from the bytes of a file.
 func Load(file []byte) (*graph.Graph, error) {
-	return graph.Read(file, graph.Limits{}, operator.New[float64]())
+	return graph.Read(file, graph.Limits{}, operator.NewFloat64())
 }
 
 func LoadFile(path string) (*graph.Graph, error) {

@@ -13,14 +13,14 @@ import (
 func binaryOps[T kernel.Float]() []Entry[T] {
 	least, most := func(x, y T) T { return min(x, y) }, func(x, y T) T { return max(x, y) }
 	return []Entry[T]{
-		sized(addSizes, arithmetic("Add", []int{7, 13, 14}, 2, 2, sumRule, kernel.Add[T], kernel.Add[int64])),
-		sized(subSizes, arithmetic("Sub", []int{7, 13, 14}, 2, 2, subRule, kernel.Sub[T], kernel.Sub[int64])),
-		weighing(sized(mulSizes, arithmetic("Mul", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Mul[T], kernel.Mul[int64]))),
-		weighing(sized(divSizes, arithmetic("Div", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Div[T], nil))),
-		sized(extremeSizes(-1), arithmetic("Min", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(least), lift(func(x, y int64) int64 { return min(x, y) }))),
-		sized(extremeSizes(1), arithmetic("Max", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(most), lift(func(x, y int64) int64 { return max(x, y) }))),
-		arithmetic("Sum", []int{6, 8, 13}, 1, -1, sumRule, kernel.Add[T], kernel.Add[int64]),
-		arithmetic("Mean", []int{6, 8, 13}, 1, -1, meanRule, kernel.Add[T], nil),
+		sized(addSizes, is(graph.Affine|graph.Indexing|graph.Arithmetic|graph.Adding, arithmetic("Add", []int{7, 13, 14}, 2, 2, sumRule, kernel.Add[T], kernel.Add[int64]))),
+		sized(subSizes, is(graph.Affine|graph.Indexing|graph.Arithmetic, arithmetic("Sub", []int{7, 13, 14}, 2, 2, subRule, kernel.Sub[T], kernel.Sub[int64]))),
+		weighing(sized(mulSizes, is(graph.Affine|graph.Indexing|graph.Arithmetic, arithmetic("Mul", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Mul[T], kernel.Mul[int64])))),
+		weighing(sized(divSizes, is(graph.Indexing|graph.Arithmetic|graph.Undefined, arithmetic("Div", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Div[T], nil)))),
+		sized(extremeSizes(-1), is(graph.Indexing|graph.Arithmetic, arithmetic("Min", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(least), lift(func(x, y int64) int64 { return min(x, y) })))),
+		sized(extremeSizes(1), is(graph.Indexing|graph.Arithmetic, arithmetic("Max", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(most), lift(func(x, y int64) int64 { return max(x, y) })))),
+		is(graph.Arithmetic|graph.Adding, arithmetic("Sum", []int{6, 8, 13}, 1, -1, sumRule, kernel.Add[T], kernel.Add[int64])),
+		is(graph.Arithmetic, arithmetic("Mean", []int{6, 8, 13}, 1, -1, meanRule, kernel.Add[T], nil)),
 		arithmetic("PRelu", []int{7, 9, 16}, 2, 2, elementwiseRule, lift(func(x, a T) T {
 			if x < 0 {
 				return x * a
@@ -60,7 +60,7 @@ func meanRule(n *graph.Node) Rule { return weightedRule(n, 1/float64(len(n.Input
 func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule func(*graph.Node) Rule, f func(dst, a, b []T), g func(dst, a, b []int64)) Entry[T] {
 	integers := g != nil || name == "Div"
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, AnyLayout: true, Check: func(c *graph.Check) error { return checkArithmetic(c, integers) }},
+		Operator: graph.Operator{Name: name, Is: graph.Broadcasting, Versions: versions, Min: lo, Max: hi, Outputs: 1, AnyLayout: true, Check: func(c *graph.Check) error { return checkArithmetic(c, integers) }},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
 			typ, floating, g := n.Outputs[0].Type, n.Outputs[0].Type.Floating(), g

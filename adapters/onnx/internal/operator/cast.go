@@ -10,9 +10,9 @@ import (
 // castOps convert between types, and round to the narrower of two floating types.
 func castOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Cast", Texts: true, Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
+		{Operator: graph.Operator{Name: "Cast", Is: graph.Pointwise | graph.Reshaping | graph.Affine | graph.Indexing | graph.Sizing, Texts: true, Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
-		{Operator: graph.Operator{Name: "CastLike", Texts: true, Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Sizes: castLikeSizes, Moves: castMoves},
+		{Operator: graph.Operator{Name: "CastLike", Is: graph.Pointwise, Texts: true, Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Sizes: castLikeSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
 	}
 }

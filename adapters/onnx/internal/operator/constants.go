@@ -13,11 +13,11 @@ func constantOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Constant", Texts: true, Versions: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25}, Min: 0, Max: 0, Outputs: 1, Check: checkConstant},
 			Rule: opaque, Compile: compileConstant[T]},
-		{Operator: graph.Operator{Name: "ConstantOfShape", Versions: []int{9, 20, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkConstantOfShape, SizeInputs: []int{0}},
+		{Operator: graph.Operator{Name: "ConstantOfShape", Is: graph.Indexing | graph.Sizing, Versions: []int{9, 20, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkConstantOfShape, SizeInputs: []int{0}},
 			Rule: opaque, Compile: compileConstantOfShape[T]},
 		{Operator: graph.Operator{Name: "Range", Versions: []int{11, 27}, Min: 3, Max: 3, Outputs: 1, Check: checkRange},
 			Rule: opaque, Compile: compileRange[T]},
-		{Operator: graph.Operator{Name: "OneHot", Versions: []int{9, 11, 28}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkOneHot},
+		{Operator: graph.Operator{Name: "OneHot", Is: graph.Indicating, Versions: []int{9, 11, 28}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkOneHot},
 			Rule: oneHotRule, Compile: compileOneHot[T], Jumps: true},
 	}
 }

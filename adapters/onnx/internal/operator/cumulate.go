@@ -10,7 +10,7 @@ import (
 // cumulateOps add up or multiply along an axis, element after element.
 func cumulateOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkCumulate},
+		{Operator: graph.Operator{Name: "CumSum", Is: graph.Indexing, Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkCumulate},
 			Rule: cumSumRule, Compile: compileCumulate(0, func(s, v T) T { return s + v }, func(s, v int64) int64 { return s + v })},
 		{Operator: graph.Operator{Name: "CumProd", Versions: []int{26}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkCumulate},
 			Rule: cumulateRule, Compile: compileCumulate(1, func(s, v T) T { return s * v }, func(s, v int64) int64 { return s * v })},

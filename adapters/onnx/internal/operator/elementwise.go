@@ -18,27 +18,27 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 		return func(*graph.Node) func(dst, src []T) { return run }
 	}
 	return slices.Concat(activationOps[T](), []Entry[T]{
-		unary("Sqrt", []int{6, 13}, f(math.Sqrt)),
+		is(graph.Undefined, unary("Sqrt", []int{6, 13}, f(math.Sqrt))),
 		headed("exp", unary("Exp", []int{6, 13}, loop(kernel.Exp[T]))),
-		unary("Log", []int{6, 13}, f(math.Log)),
-		unary("Reciprocal", []int{6, 13}, f(func(x float64) float64 { return 1 / x })),
+		is(graph.Undefined, unary("Log", []int{6, 13}, f(math.Log))),
+		is(graph.Undefined, unary("Reciprocal", []int{6, 13}, f(func(x float64) float64 { return 1 / x }))),
 		unary("Erf", []int{9, 13}, loop(kernel.Erf[T])),
 		unary("Sin", []int{7, 22}, f(math.Sin)),
 		unary("Cos", []int{7, 22}, f(math.Cos)),
 		unary("Tan", []int{7, 22}, f(math.Tan)),
-		unary("Asin", []int{7, 22}, f(math.Asin)),
-		unary("Acos", []int{7, 22}, f(math.Acos)),
+		is(graph.Undefined, unary("Asin", []int{7, 22}, f(math.Asin))),
+		is(graph.Undefined, unary("Acos", []int{7, 22}, f(math.Acos))),
 		unary("Atan", []int{7, 22}, f(math.Atan)),
 		unary("Sinh", []int{9, 22}, f(math.Sinh)),
 		unary("Cosh", []int{9, 22}, f(math.Cosh)),
 		unary("Asinh", []int{9, 22}, f(math.Asinh)),
-		unary("Acosh", []int{9, 22}, f(math.Acosh)),
-		unary("Atanh", []int{9, 22}, f(math.Atanh)),
+		is(graph.Undefined, unary("Acosh", []int{9, 22}, f(math.Acosh))),
+		is(graph.Undefined, unary("Atanh", []int{9, 22}, f(math.Atanh))),
 		step[T]("Floor", []int{6, 13}, math.Floor),
 		step[T]("Ceil", []int{6, 13}, math.Ceil),
 		step[T]("Round", []int{11, 22}, math.RoundToEven),
 		signed("Abs", []int{6, 13}, elementwiseRule, func(v T) T { return T(math.Abs(float64(v))) }, func(v int64) int64 { return max(v, -v) }),
-		signed("Neg", []int{6, 13}, negRule, func(v T) T { return -v }, func(v int64) int64 { return -v }),
+		is(graph.Affine|graph.Indexing, signed("Neg", []int{6, 13}, negRule, func(v T) T { return -v }, func(v int64) int64 { return -v })),
 		signed("Sign", []int{9, 13}, elementwiseRule, func(v T) T {
 			switch {
 			case v > 0:
@@ -48,7 +48,7 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 			}
 			return v // 0, or NaN
 		}, func(v int64) int64 { return int64(compare(v)) }),
-		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, AnyLayout: true, Check: checkClip},
+		{Operator: graph.Operator{Name: "Clip", Is: graph.Pointwise, Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, AnyLayout: true, Check: checkClip},
 			Rule: elementwiseRule, Compile: compileClip[T], InPlace: true},
 	})
 }
@@ -121,7 +121,7 @@ func activationOps[T kernel.Float]() []Entry[T] {
 // its elements.
 func unary[T kernel.Float](name string, versions []int, loop func(n *graph.Node) func(dst, src []T)) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkFloating},
+		Operator: graph.Operator{Name: name, Is: graph.Pointwise, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkFloating},
 		Rule:     elementwiseRule,
 		Compile: func(n *graph.Node) Step[T] {
 			run := loop(n)
@@ -186,7 +186,7 @@ func checkFloating(c *graph.Check) error {
 // signed operators also take integers.
 func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, f func(T) T, g func(int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNumber},
+		Operator: graph.Operator{Name: name, Is: graph.Pointwise, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNumber},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
 			typ, g := n.Outputs[0].Type, g

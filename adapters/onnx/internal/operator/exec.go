@@ -25,13 +25,10 @@ type Exec[T kernel.Float] struct {
 	// Source has the rows that In[0] is to hold; none: they are there.
 	Source  Source[T]
 	scratch *[]T
-	crew    *Crew
-	row     *rowProduct[T] // in work with the crew
 }
 
-// Share lets the steps of a run work in the same memory, one after another, and with the same
-// crew.
-func (x *Exec[T]) Share(scratch *[]T, crew *Crew) { x.scratch, x.crew = scratch, crew }
+// Share lets the steps of a run work in the same memory, one after another.
+func (x *Exec[T]) Share(scratch *[]T) { x.scratch = scratch }
 
 // temp returns n elements to work in until the step ends; contents arbitrary.
 func (x *Exec[T]) temp(n int) []T {

@@ -11,7 +11,7 @@ import (
 // gatherOps pick elements at positions that a tensor holds.
 func gatherOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Gather", Texts: true, Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Gather", Is: graph.Indexing | graph.Sizing | graph.Arithmetic, Texts: true, Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
 			Rule: gatherRule, Compile: compileGather[T]},
 		{Operator: graph.Operator{Name: "GatherElements", Texts: true, Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGatherElements, Moves: movesFirst},
 			Rule: gatherElementsRule, Compile: compileGatherElements[T]},

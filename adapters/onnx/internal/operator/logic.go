@@ -38,23 +38,23 @@ func logicOps[T kernel.Float]() []Entry[T] {
 	equal.Texts = true
 	return []Entry[T]{
 		sized(comparedSizes(0, 0), equal),
-		sized(comparedSizes(1, 1), comparison("Greater", []int{7, 9, 13}, func(x, y T) bool { return x > y }, func(x, y int64) bool { return x > y })),
-		sized(comparedSizes(-1, -1), comparison("Less", []int{7, 9, 13}, func(x, y T) bool { return x < y }, func(x, y int64) bool { return x < y })),
-		sized(comparedSizes(0, 1), comparison("GreaterOrEqual", []int{12, 16}, func(x, y T) bool { return x >= y }, func(x, y int64) bool { return x >= y })),
-		sized(comparedSizes(-1, 0), comparison("LessOrEqual", []int{12, 16}, func(x, y T) bool { return x <= y }, func(x, y int64) bool { return x <= y })),
-		logical[T]("And", func(x, y int64) int64 { return x & y }),
-		logical[T]("Or", func(x, y int64) int64 { return x | y }),
+		sized(comparedSizes(1, 1), is(graph.Ordering, comparison("Greater", []int{7, 9, 13}, func(x, y T) bool { return x > y }, func(x, y int64) bool { return x > y }))),
+		sized(comparedSizes(-1, -1), is(graph.Ordering, comparison("Less", []int{7, 9, 13}, func(x, y T) bool { return x < y }, func(x, y int64) bool { return x < y }))),
+		sized(comparedSizes(0, 1), is(graph.Ordering, comparison("GreaterOrEqual", []int{12, 16}, func(x, y T) bool { return x >= y }, func(x, y int64) bool { return x >= y }))),
+		sized(comparedSizes(-1, 0), is(graph.Ordering, comparison("LessOrEqual", []int{12, 16}, func(x, y T) bool { return x <= y }, func(x, y int64) bool { return x <= y }))),
+		is(graph.Indexing, logical[T]("And", func(x, y int64) int64 { return x & y })),
+		is(graph.Indexing, logical[T]("Or", func(x, y int64) int64 { return x | y })),
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
-		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNot},
+		{Operator: graph.Operator{Name: "Not", Is: graph.Pointwise | graph.Indexing, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
-		{Operator: graph.Operator{Name: "Where", Texts: true, Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkWhere, Sizes: whereSizes},
+		{Operator: graph.Operator{Name: "Where", Is: graph.Broadcasting | graph.Indexing | graph.Arithmetic, Texts: true, Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkWhere, Sizes: whereSizes},
 			Rule: whereRule, Compile: compileWhere[T], Missing: choosesByNaN},
 	}
 }
 
 func comparison[T kernel.Float](name string, versions []int, f func(x, y T) bool, g func(x, y int64) bool) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkComparison},
+		Operator: graph.Operator{Name: name, Is: graph.Broadcasting | graph.Comparing | graph.Indexing, Versions: versions, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkComparison},
 		Rule:     elementwiseRule,
 		Compile: func(n *graph.Node) Step[T] {
 			floating := n.Inputs[0].Type.Floating()
@@ -98,7 +98,7 @@ func setBool(c *graph.Check) error {
 
 func logical[T kernel.Float](name string, f func(x, y int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: []int{7}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkLogical},
+		Operator: graph.Operator{Name: name, Is: graph.Broadcasting, Versions: []int{7}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkLogical},
 		Rule:     elementwiseRule,
 		Compile: func(*graph.Node) Step[T] {
 			ff := lift(f)

@@ -12,9 +12,9 @@ import (
 // matmulOps are the matrix products.
 func matmulOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMatMul},
+		{Operator: graph.Operator{Name: "MatMul", Is: graph.Arithmetic | graph.Adding | graph.Multiplying, Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMatMul},
 			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true, TakesRelu: withBias, TakesSource: productTakesSource},
-		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkGemm},
+		{Operator: graph.Operator{Name: "Gemm", Is: graph.Arithmetic | graph.Adding | graph.Multiplying, Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkGemm},
 			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct, TakesSource: productTakesSource},
 	}
 }

@@ -15,7 +15,7 @@ func codeOps[T kernel.Float]() []Entry[T] {
 			Rule: elementwiseRule, Compile: compileEncoding[T], Jumps: true, Missing: hasNaN},
 		{Operator: graph.Operator{Domain: mlDomain, Name: "CategoryMapper", Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkCategoryMapper},
 			Rule: elementwiseRule, Compile: compileEncoding[T]},
-		{Operator: graph.Operator{Domain: mlDomain, Name: "OneHotEncoder", Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkOneHotEncoder},
+		{Operator: graph.Operator{Domain: mlDomain, Name: "OneHotEncoder", Is: graph.Indicating, Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkOneHotEncoder},
 			Rule: oneHotEncoderRule, Compile: compileOneHotEncoder[T], Jumps: true},
 	}
 }

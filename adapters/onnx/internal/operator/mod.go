@@ -13,7 +13,7 @@ import (
 // in Python, and the remainder has the sign of the divisor.
 func modOp[T kernel.Float]() Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: "Mod", Versions: []int{10, 13, 28}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMod},
+		Operator: graph.Operator{Name: "Mod", Is: graph.Broadcasting | graph.Indexing | graph.Undefined, Versions: []int{10, 13, 28}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMod},
 		Rule:     elementwiseRule, Compile: compileMod[T], InPlace: true, Jumps: true,
 	}
 }

@@ -10,9 +10,9 @@ import (
 // nonFiniteOps find what is no finite number.
 func nonFiniteOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "IsNaN", Versions: []int{9, 13, 20}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNonFinite},
+		{Operator: graph.Operator{Name: "IsNaN", Is: graph.Pointwise, Versions: []int{9, 13, 20}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNonFinite},
 			Rule: elementwiseRule, Compile: compileIsNaN[T], Missing: func(*graph.Node, *graph.Value) bool { return true }},
-		{Operator: graph.Operator{Name: "IsInf", Versions: []int{10, 20}, Min: 1, Max: 1, Outputs: 1, Check: checkNonFinite},
+		{Operator: graph.Operator{Name: "IsInf", Is: graph.Pointwise | graph.Comparing, Versions: []int{10, 20}, Min: 1, Max: 1, Outputs: 1, Check: checkNonFinite},
 			Rule: elementwiseRule, Compile: compileIsInf[T], Jumps: true},
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
-// What ONNX Runtime's optimizer joins to one node computes what the nodes did: a network
-// writes the difference of both. (What they are was compared with ONNX Runtime itself,
-// their epsilons and other defaults included.)
+// A node that ONNX Runtime's optimizer joins from several computes the same as they did: a
+// network writes the difference of both. (What they are was compared with ONNX Runtime
+// itself, their epsilons and other defaults included.)
 func TestOptimizedNodes(t *testing.T) {
 	const ms = "com.microsoft"
 	one := func(b *onnxpb.Builder, op string, inputs []string, attrs ...onnxpb.Attr) {

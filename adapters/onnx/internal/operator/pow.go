@@ -11,7 +11,7 @@ import (
 // powOp is the power x^y, of x's type; the exponent's may be another.
 func powOp[T kernel.Float]() Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: "Pow", Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkPow},
+		Operator: graph.Operator{Name: "Pow", Is: graph.Broadcasting | graph.Undefined, Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkPow},
 		Rule:     elementwiseRule, Compile: compilePow[T],
 	}
 }

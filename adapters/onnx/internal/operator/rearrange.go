@@ -11,9 +11,9 @@ import (
 // rearrangeOps move elements, put tensors together or take them apart.
 func rearrangeOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Transpose", Texts: true, Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkTranspose, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Transpose", Is: graph.Affine | graph.Indexing | graph.Arithmetic, Texts: true, Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkTranspose, Moves: movesFirst},
 			Rule: transposeRule, Compile: compileTranspose[T]},
-		{Operator: graph.Operator{Name: "Concat", Texts: true, Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, AnyLayout: true, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
+		{Operator: graph.Operator{Name: "Concat", Is: graph.Affine | graph.Indexing | graph.Sizing | graph.Arithmetic | graph.Adding, Texts: true, Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, AnyLayout: true, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
 			Rule: concatRule, Compile: compileConcat[T]},
 		{Operator: graph.Operator{Name: "Split", Texts: true, Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, AnyLayout: true, SizeInputs: []int{1}, Check: checkSplit, Moves: movesFirst},
 			Rule: splitRule, Compile: compileSplit[T]},

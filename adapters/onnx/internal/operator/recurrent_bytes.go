@@ -150,8 +150,8 @@ func quantiseLess[T kernel.Float](r *rounder, dst, x []T, scale float32, zero in
 	}
 }
 
-// rescale makes numbers of a product of integers: those of a row times its own scale and
-// those of the columns, plus bias.
+// rescale makes numbers of a product of integers: it multiplies each by the scale of its
+// row and the scale of its column, and adds the bias.
 func rescale[T kernel.Float](v, rows, columns, bias []T) {
 	width := len(columns)
 	for row, scale := range rows {

@@ -15,22 +15,22 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 	ids, averages := func([]T, int) {}, func(sums []T, n int) { kernel.Div(sums, sums, []T{T(n)}) }
 	largest, least := func(s, v T) T { return max(s, v) }, func(s, v T) T { return min(s, v) }
 	global := func(e Entry[T]) Entry[T] {
-		e.Versions, e.Max, e.Check = []int{1}, 1, checkGlobal
+		e.Versions, e.Max, e.Check, e.Operator.Is = []int{1}, 1, checkGlobal, 0
 		return e
 	}
 	product := reduction("ReduceProd", []int{1, 11, 13, 18}, aloneRule, 1, func(s, v T) T { return s * v }, id)
 	product.Sizes = productSizes
 	return []Entry[T]{
-		summing("ReduceSum", []int{1, 11, 13}, reduceSumRule, id, ids),
-		summing("ReduceMean", []int{1, 11, 13, 18}, reduceMeanRule, average, averages),
+		is(graph.Indexing|graph.Arithmetic, summing("ReduceSum", []int{1, 11, 13}, reduceSumRule, id, ids)),
+		is(graph.Arithmetic, summing("ReduceMean", []int{1, 11, 13, 18}, reduceMeanRule, average, averages)),
 		reduction("ReduceMax", []int{1, 11, 12, 13, 18, 20}, reduceRule, math.Inf(-1), largest, id),
 		reduction("ReduceMin", []int{1, 11, 12, 13, 18, 20}, reduceRule, math.Inf(1), least, id),
 		product,
 		reduction("ReduceL1", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(math.Abs(float64(v))) }, id),
 		reduction("ReduceSumSquare", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, id),
 		reduction("ReduceL2", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) }),
-		summing("ReduceLogSum", []int{1, 11, 13, 18, 28}, reduceRule, func(s T, _ int) T { return T(math.Log(float64(s))) }, nil),
-		{Operator: graph.Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18, 28}, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
+		is(graph.Undefined, summing("ReduceLogSum", []int{1, 11, 13, 18, 28}, reduceRule, func(s T, _ int) T { return T(math.Log(float64(s))) }, nil)),
+		{Operator: graph.Operator{Name: "ReduceLogSumExp", Is: graph.Reducing, Versions: []int{1, 11, 13, 18, 28}, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
 			Rule: reduceRule, Compile: compileLogSumExp[T]},
 		global(summing("GlobalAveragePool", nil, globalMeanRule, average, averages)),
 		global(reduction("GlobalMaxPool", nil, globalMaxRule, math.Inf(-1), largest, id)),
@@ -43,7 +43,7 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 // elements into the output with end.
 func reduction[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, start float64, combine func(s, v T) T, end func(s T, n int) T) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
+		Operator: graph.Operator{Name: name, Is: graph.Reducing, Versions: versions, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
 			set := n.Resolved.(*reduced).axes

@@ -13,9 +13,9 @@ import (
 // repeatOps copy elements along axes.
 func repeatOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Expand", Texts: true, Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Expand", Is: graph.Affine | graph.Indexing | graph.Sizing, Texts: true, Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
 			Rule: expandRule, Compile: compileExpand[T]},
-		{Operator: graph.Operator{Name: "Tile", Texts: true, Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, SizeInputs: []int{1}, Check: checkTile, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Tile", Is: graph.Affine | graph.Indexing | graph.Sizing, Texts: true, Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, SizeInputs: []int{1}, Check: checkTile, Moves: movesFirst},
 			Rule: tileRule, Compile: compileTile[T]},
 	}
 }

@@ -15,7 +15,7 @@ func scatterOps[T kernel.Float]() []Entry[T] {
 		return Entry[T]{Operator: graph.Operator{Name: name, Versions: versions, Min: 3, Max: 3, Outputs: 1, Check: check},
 			Rule: scatterRule, Compile: compileScatter[T]}
 	}
-	elements := scatter("ScatterElements", []int{11, 13, 16, 18}, checkScatterElements)
+	elements := is(graph.Indexing, scatter("ScatterElements", []int{11, 13, 16, 18}, checkScatterElements))
 	elements.Sizes = scatterSizes
 	return []Entry[T]{
 		scatter("Scatter", []int{9, 11}, checkScatterElements),

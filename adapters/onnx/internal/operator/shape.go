@@ -27,15 +27,15 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 			Rule:     sameOrderRule, Compile: copyInput[T],
 		}
 	}
-	reshape := view("Reshape", []int{5, 13, 14, 19, 21, 23, 24, 25}, 2, 2, checkReshape, reshapeSizes)
+	reshape := is(graph.Reshaping|graph.Affine|graph.Indexing|graph.Sizing|graph.Arithmetic, view("Reshape", []int{5, 13, 14, 19, 21, 23, 24, 25}, 2, 2, checkReshape, reshapeSizes))
 	reshape.SizeInputs = []int{1}
 	return []Entry[T]{
-		view("Identity", []int{1, 13, 14, 16, 19, 21, 23, 24, 25}, 1, 1, checkSame, identitySizes),
+		is(graph.Pointwise|graph.Reshaping|graph.Affine|graph.Indexing|graph.Sizing|graph.Arithmetic, view("Identity", []int{1, 13, 14, 16, 19, 21, 23, 24, 25}, 1, 1, checkSame, identitySizes)),
 		view("Dropout", []int{7, 10, 12, 13, 22}, 1, 3, checkDropout, nil),
 		reshape,
-		view("Flatten", []int{1, 9, 11, 13, 21, 23, 24, 25}, 1, 1, checkFlatten, nil),
-		view("Squeeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkSqueeze, squeezeSizes),
-		view("Unsqueeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkUnsqueeze, unsqueezeSizes),
+		is(graph.Reshaping|graph.Affine|graph.Indexing|graph.Arithmetic, view("Flatten", []int{1, 9, 11, 13, 21, 23, 24, 25}, 1, 1, checkFlatten, nil)),
+		is(graph.Reshaping|graph.Affine|graph.Indexing|graph.Sizing|graph.Arithmetic, view("Squeeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkSqueeze, squeezeSizes)),
+		is(graph.Reshaping|graph.Affine|graph.Indexing|graph.Sizing|graph.Arithmetic, view("Unsqueeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkUnsqueeze, unsqueezeSizes)),
 		{Operator: graph.Operator{Name: "Shape", Texts: true, Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
 			Rule: opaque, Compile: compileShape[T]},
 		{Operator: graph.Operator{Name: "Size", Texts: true, Versions: []int{1, 13, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},

@@ -8,7 +8,7 @@ import (
 // shrinkOps move numbers towards 0.
 func shrinkOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Shrink", Versions: []int{9}, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
+		{Operator: graph.Operator{Name: "Shrink", Is: graph.Pointwise, Versions: []int{9}, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
 			Rule: elementwiseRule, Compile: compileShrink[T], InPlace: true, Jumps: true},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // sliceOps pick stretches along axes.
 func sliceOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Slice", Texts: true, Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, AnyLayout: true, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Slice", Is: graph.Affine | graph.Indexing | graph.Sizing, Texts: true, Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, AnyLayout: true, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
 			Rule: sliceRule, Compile: compileSlice[T]},
 	}
 }

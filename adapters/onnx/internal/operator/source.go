@@ -25,8 +25,6 @@ const rowsAtOnce = 24
 func (x *Exec[T]) product(w *kernel.Weights[T], a []T, rows int, bias []T) {
 	out := x.Out[0].F
 	switch {
-	case rows == 1 && *x.crew != nil && w.Bytes() >= crewBytes:
-		x.productByCrew(w, a, bias)
 	case x.Source.Rows != nil:
 		x.productOfSource(w, a, rows, bias)
 	case x.Relu:

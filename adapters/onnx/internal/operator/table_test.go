@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// opaqueOperators are those whose entries state opaque, and why.
+// opaqueOperators are the operators with an opaque rule, each with its reason.
 var opaqueOperators = map[string]string{
 	"Constant":                            "folded",
 	"ConstantOfShape":                     "folded",

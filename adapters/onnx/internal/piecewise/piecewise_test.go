@@ -107,7 +107,7 @@ func testPieces[T kernel.Float](t *testing.T, eps float64) {
 	}
 }
 
-// What is no number, or infinite, is what the layers make of it.
+// NaN and infinite inputs give the results of the layers.
 func TestNoPiece(t *testing.T) {
 	layers := drawn(rand.New(rand.NewPCG(3, 4)), 0, 1, 0, 1, 8, 8, 2)
 	budget := 1 << 30
@@ -195,8 +195,8 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// Knots tell the pieces: values there are the layers', to rounding, and exactly what a unit is that is constant on one
-// side, as those that rectify are: a dead unit must not show variance.
+// Knots tell the pieces: values there equal the layers' up to rounding. On a side where a unit is constant, as
+// rectifiers are, they are exactly that constant: a dead unit must not show variance.
 func TestKnots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, widths := range [][]int{{1, 64, 64, 32}, {1, 8}, {1, 1}, {1, 32, 16}} {

@@ -111,7 +111,7 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 	}
 	d := &dependencies{
 		graph:  g,
-		table:  operator.New[float64](),
+		table:  operator.NewFloat64(),
 		limits: l,
 		sets:   newColumnSets(columns),
 		Rules:  make([]operator.Rule, len(g.Nodes)),

@@ -97,8 +97,8 @@ func (d *discovery) note(format string, args ...any) {
 	d.s.Notes = append(d.s.Notes, fmt.Sprintf(format, args...))
 }
 
-// columnOf is the data column that an element of an input is; false of other elements, and of
-// those of a tensor, whose column is all of them.
+// columnOf is the data column that an element of an input is; ok is false for other elements,
+// and for an element of a tensor, since the column is the whole tensor.
 func (d *discovery) columnOf(el Element) (column int, ok bool) {
 	columns := d.columns[el.Value]
 	if el.Value.Producer != nil || isTensor(el.Value, columns) {

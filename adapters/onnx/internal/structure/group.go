@@ -62,7 +62,7 @@ func (d *discovery) isLearned(a atom) bool {
 	case d.declaredDeep[a.Value] || d.ofTensors(a.set):
 		return false
 	}
-	if n := a.Value.Producer; n != nil && d.dep.sets.size(a.set) == 1 && (n.Op == "OneHotEncoder" || n.Op == "OneHot") {
+	if n := a.Value.Producer; n != nil && d.dep.sets.size(a.set) == 1 && d.dep.table.Is(n, graph.Indicating) {
 		return true // dummies are a factor, also of a model's only column
 	}
 	return a.set != 0 && (a.set != d.all || isPart(a.Value) || d.parts[a.Element]) && d.dep.sets.size(a.set) <= d.maxOrder

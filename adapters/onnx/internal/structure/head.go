@@ -59,7 +59,7 @@ func (d *dependencies) oneNode(el Element) (Element, string, []*graph.Node) {
 // up to a guard.
 func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, ok bool) {
 	if n.Op == "Clip" {
-		if clipGuards(n) {
+		if d.clipGuards(n) {
 			return Element{n.Inputs[0], at.Index}, true, true
 		}
 		return Element{}, false, false
@@ -100,18 +100,13 @@ func (d *dependencies) single(n *graph.Node, at Element) (el Element, weight, co
 }
 
 // clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).
-func clipGuards(n *graph.Node) bool {
+func (d *dependencies) clipGuards(n *graph.Node) bool {
 	lo, hi, ok := clipBounds(n)
 	if !ok || n.Inputs[0] == nil || n.Inputs[0].Const != nil || n.Inputs[0].Producer == nil {
 		return false
 	}
-	switch n.Inputs[0].Producer.Op {
-	case "Sigmoid", "Softmax":
-		return harmless("sigmoid", lo, hi)
-	case "Exp", "Softplus":
-		return harmless("exp", lo, hi)
-	}
-	return false
+	head := d.table.Of(n.Inputs[0].Producer).Head
+	return head != "" && head != "logsoftmax" && harmless(head, lo, hi)
 }
 
 // harmless reports whether bounds around a response cut off no more than guard of its

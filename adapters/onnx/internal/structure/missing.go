@@ -15,7 +15,7 @@ func (d *discovery) missing() ([]bool, error) {
 	may := make([]bool, len(d.s.Columns))
 	takes := func(n *graph.Node, v *graph.Value) bool {
 		e := d.dep.table.Of(n)
-		return e != nil && v.Const == nil && (e.Missing != nil && e.Missing(n, v) || compares(n))
+		return e != nil && v.Const == nil && (e.Missing != nil && e.Missing(n, v) || d.dep.table.Is(n, graph.Comparing))
 	}
 	some := false
 	for _, n := range d.g.Nodes {
@@ -40,17 +40,9 @@ func (d *discovery) missing() ([]bool, error) {
 	return may, nil
 }
 
-// compares: of NaN it says what it says of no number.
-func compares(n *graph.Node) bool {
-	switch n.Key() {
-	case "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "IsInf":
-		return true
-	}
-	return false
-}
-
-// chosen are the columns that element e of a Where has no value without: those of the chosen
-// numbers, but for those that the condition knows to be missing, and what the condition needs.
+// chosen are the columns that element e of a Where has no value without: the columns of the
+// chosen numbers, except where the condition tests them for NaN, and the columns that the
+// condition itself needs.
 func (d *dependencies) chosen(n *graph.Node, r operator.Rule, e int) int32 {
 	numbers, needs, knows := int32(0), int32(0), int32(0)
 	r.Each(0, e, func(k, ie int, _ float64) {
@@ -95,10 +87,7 @@ func (d *dependencies) mayBeUndefined() map[*graph.Value]bool {
 			tells = tells || heals
 			from = from || undefined[v] && !heals
 		}
-		switch n.Op {
-		case "Log", "Sqrt", "Pow", "Div", "Reciprocal", "Mod", "Asin", "Acos", "Acosh", "Atanh", "ReduceLogSum":
-			from = true
-		}
+		from = from || e.Operator.Is&graph.Undefined != 0
 		for _, v := range n.Outputs {
 			if v != nil && from {
 				undefined[v] = true

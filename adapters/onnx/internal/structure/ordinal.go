@@ -194,8 +194,8 @@ type shifted struct {
 	sign, by float64
 }
 
-// shifts lists what el is so, el itself first, back to what is no such sum; inputs are left
-// out.
+// shifts lists the elements that el equals up to a constant, el itself first, back to the
+// first one that is no such sum; inputs are left out.
 func (d *dependencies) shifts(el Element) (way []shifted) {
 	at := shifted{el, 1, 0}
 	for at.of.Value.Producer != nil && at.of.Value.Const == nil {

@@ -218,7 +218,7 @@ func (d *discovery) randomRows(codes bool) (inputs [][]float64) {
 // codes do, that reaches 0 or 1.
 func (d *discovery) mayBeZero(v *graph.Value) bool {
 	defer func(spent int) { d.dep.unrolled = spent }(d.dep.unrolled)
-	steps := ofSteps(v, map[*graph.Value]bool{})
+	steps := d.dep.ofSteps(v, map[*graph.Value]bool{})
 	for e := range v.Width() {
 		u := d.dep.unroll(Element{v, e}, 1)
 		if len(u.atoms) == 0 {
@@ -242,7 +242,7 @@ func (d *discovery) mayBeZero(v *graph.Value) bool {
 
 // ofSteps reports whether a tensor is made of truth values and places by arithmetic alone, as
 // the shares of neighbours are.
-func ofSteps(v *graph.Value, known map[*graph.Value]bool) bool {
+func (d *dependencies) ofSteps(v *graph.Value, known map[*graph.Value]bool) bool {
 	n := v.Producer
 	switch {
 	case v.Const != nil:
@@ -255,15 +255,15 @@ func ofSteps(v *graph.Value, known map[*graph.Value]bool) bool {
 		return is
 	}
 	known[v] = false
-	switch n.Op {
-	case "Cast":
-		is = !n.Inputs[0].Type.Floating() || ofSteps(n.Inputs[0], known)
-	case "OneHot", "OneHotEncoder":
+	switch {
+	case n.Op == "Cast":
+		is = !n.Inputs[0].Type.Floating() || d.ofSteps(n.Inputs[0], known)
+	case d.table.Is(n, graph.Indicating):
 		is = true
-	case "Div", "Mul", "Add", "Sub", "Sum", "Mean", "Concat", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "ReduceSum", "ReduceMean", "Gemm", "MatMul", "Gather", "Where", "Max", "Min":
+	case d.table.Is(n, graph.Arithmetic):
 		is = true
 		for _, in := range n.Inputs {
-			is = is && (in == nil || !in.Type.Floating() || ofSteps(in, known))
+			is = is && (in == nil || !in.Type.Floating() || d.ofSteps(in, known))
 		}
 	}
 	known[v] = is
@@ -287,12 +287,12 @@ func (d *dependencies) values(el Element) (least, most float64, ok bool) {
 		}
 		return r[0][el.Index], r[1][el.Index], true
 	}
-	switch n.Op {
-	case "OneHot", "OneHotEncoder":
+	switch {
+	case d.table.Is(n, graph.Indicating):
 		return 0, 1, true
-	case "Cast":
+	case n.Op == "Cast":
 		return 0, 1, n.Inputs[0].Type == graph.Bool
-	case "Where":
+	case n.Op == "Where":
 		return 0, 1, len(n.Inputs) == 3 && n.Inputs[1].Const != nil && n.Inputs[2].Const != nil
 	}
 	return 0, 0, false

@@ -117,8 +117,8 @@ func (d *discovery) softmaxes() (all []Softmax) {
 	return all
 }
 
-// classesOf are the texts of the classes whose probabilities the predictors are, or of the two
-// whose log odds, or the probability of the second of which, the only one is.
+// classesOf returns the names of the classes. The predictors may be the probabilities of all
+// classes, or the one predictor may be the log odds of two, or the probability of the second.
 func (d *discovery) classesOf(p candidate) []string {
 	switch n := len(d.found); {
 	case n == 1 && (p.head == "sigmoid" || p.probability):

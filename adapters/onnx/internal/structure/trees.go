@@ -68,7 +68,7 @@ func Ensembles(g *graph.Graph) (count int) {
 
 // Copy is a graph of the same nodes, to which Discover may add some.
 func Copy(g *graph.Graph) *graph.Graph {
-	r := graph.NewRewrite(g, operator.New[float64]())
+	r := graph.NewRewrite(g, operator.NewFloat64())
 	for _, n := range g.Nodes {
 		r.Keep(n, n.Outputs)
 	}

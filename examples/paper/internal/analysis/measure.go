@@ -13,8 +13,8 @@ type Cost struct {
 	PeakMiB float64 `json:"peak_mib"` // largest memory in use by the program, looked at every 20 ms
 }
 
-// Measure runs f. Memory is what the runtime holds and has not given back, so what
-// earlier steps still hold counts too; garbage of theirs does not.
+// Measure runs f. Memory is all memory that the runtime holds and has not given back: live
+// data of earlier steps counts, garbage of theirs does not.
 func Measure(f func() error) (Cost, error) {
 	runtime.GC()
 	done, peak := make(chan struct{}), make(chan uint64)

@@ -16,8 +16,8 @@ type Records struct {
 	rows   [][]string
 }
 
-// ReadCSV reads a file of the results: figures are drawn from those, so that they can be
-// drawn again without what made the numbers.
+// ReadCSV reads a file of the results: figures are drawn from these files, so that they
+// can be drawn again without running the experiment.
 func (e *Experiment) ReadCSV(name string) (*Records, error) {
 	f, err := os.Open(filepath.Join(e.Out, name))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command gen writes the assembly of package kernel. It needs nothing but Go,
+// Command gen writes the assembly of package kernel, and the Go that calls it. It needs nothing but Go,
 // and the same source always gives the same bytes.
 //
 // Usage, as go generate does: go run ./gen, in the directory of the package.
@@ -87,6 +87,7 @@ func files() map[string][]byte {
 		file.write(s)
 		out[file.name] = s.Bytes()
 	}
+	maps.Copy(out, callFiles())
 	return out
 }
 

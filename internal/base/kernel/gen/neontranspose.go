@@ -2,8 +2,8 @@ package main
 
 // neonTransposes writes the transposition of squares of one vector by one.
 func neonTransposes(s *source) {
-	neon{s, true}.transpose("transpose4NEON", "transpose4NEON transposes squares of 4 x 4: see type squares.")
-	neon{s, false}.transpose("transpose8NEON", "transpose8NEON transposes squares of 8 x 8 float32: see type squares.")
+	neon{s, true}.transpose("transposeF64NEON", "transposeF64NEON transposes squares of 4 x 4: see type squares.")
+	neon{s, false}.transpose("transposeF32NEON", "transposeF32NEON transposes squares of 8 x 8 float32: see type squares.")
 }
 
 // transpose takes blocks that fit in registers: two by two float64, four by four float32.

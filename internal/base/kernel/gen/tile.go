@@ -64,8 +64,8 @@ func (s *source) choose(v vector, vectors int) {
 // fetchingHeight is the least number of rows of a tile that fetches memory meanwhile.
 const fetchingHeight = 4
 
-// fetching leaves in AX what the loop fetches first and in BX the bytes from there to what
-// comes next, 0 where there is nothing to fetch.
+// fetching leaves in AX the first address that the loop fetches and in BX the bytes from
+// there to the next one, 0 where there is nothing to fetch.
 func (s *source) fetching() {
 	s.op("MOVQ", mem(tileAhead, "DI"), "AX")
 	s.op("MOVQ", mem(tileBy, "DI"), "BX")

@@ -40,10 +40,10 @@ func adams(s *source) {
 	s.adam(vector{avx512, false})
 }
 
-// transpose8 is transpose4 in float32: squares of 8 x 8.
+// transpose8 is transpose in float32: squares of 8 x 8.
 func (s *source) transpose8() {
 	v := vector{avx2, false}
-	s.function("transpose8", "q", "transpose8 transposes squares of 8 x 8 float32: see type squares.")
+	s.function("transposeF32AVX2", "q", "transposeF32AVX2 transposes squares of 8 x 8 float32: see type squares.")
 	s.op("MOVQ", mem(squaresSrc, "DI"), "SI")
 	s.op("MOVQ", mem(squaresSS, "DI"), "DX")
 	s.op("MOVQ", mem(squaresDst, "DI"), "R8")

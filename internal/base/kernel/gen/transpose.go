@@ -11,7 +11,7 @@ const (
 
 // transpose writes the transposition of squares of 4 x 4 float64 (AVX).
 func transpose(s *source) {
-	s.function("transpose4", "q", "transpose4 transposes squares of 4 x 4: see type squares.")
+	s.function("transposeF64AVX2", "q", "transposeF64AVX2 transposes squares of 4 x 4: see type squares.")
 	s.op("MOVQ", mem(squaresSrc, "DI"), "SI")
 	s.op("MOVQ", mem(squaresSS, "DI"), "DX")
 	s.op("MOVQ", mem(squaresDst, "DI"), "R8")

@@ -187,7 +187,7 @@ const (
 
 // prefetchRows asks for the cache lines of some rows.
 func (s *source) prefetchRows() {
-	s.function("prefetchRows", "p", "prefetchRows asks for the cache lines of rows: see type prefetch.")
+	s.function("prefetchRowsAVX2", "p", "prefetchRowsAVX2 asks for the cache lines of rows: see type prefetch.")
 	s.op("MOVQ", mem(prefetchSrc, "DI"), "SI")
 	s.op("MOVQ", mem(prefetchRows, "DI"), "R8")
 	s.op("MOVQ", mem(prefetchN, "DI"), "CX")

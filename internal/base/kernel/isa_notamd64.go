@@ -2,6 +2,8 @@
 
 package kernel
 
+func hasDecimals() bool { return false }
+
 func matrixUnits() bool { return false }
 
 func runUnitBlock(*unitBlock, int) {}
