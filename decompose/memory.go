@@ -61,9 +61,6 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	workers := int64(o.Goroutines((rows + chunk - 1) / chunk))
 	levels := p.betweenLevels()
 	square := 8*int64(p.p)*int64(p.p) - levels
-	if p.manyLevels() {
-		levels = 0
-	}
 	merged := int64(16)
 	if rows > 0 {
 		merged = int64(bits.Len64(uint64(rows/chunk))) + 1
@@ -78,6 +75,9 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 			}
 		}
 		penalties += penaltyBytes(d.blocks, int64(p.p))
+	}
+	if p.manyLevels() && split == 0 && !o.factor() && o.Groups == "" {
+		levels = 0
 	}
 	fewer := FewerColumns + p.widest()
 	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)

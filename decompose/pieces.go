@@ -154,7 +154,7 @@ func (r *Result) splitting(k int) *splitting {
 		if !slices.Equal(view.Starts, starts) {
 			return nil, fmt.Errorf("decompose: predictor %q: the moments are of other terms: their columns begin at %v, the terms' at %v", d.Name, view.Starts, starts)
 		}
-		h, err := projection.NewHierarchy(linalg.Dense(view.XX), view.Mean, view.SumW, view.Starts, nesting(terms), d.RankTolerance)
+		h, err := projection.NewHierarchy(view.XX, view.Mean, view.SumW, view.Starts, nesting(terms), d.RankTolerance)
 		if err != nil || d.Hierarchy == nil {
 			return h, err
 		}

@@ -153,18 +153,48 @@ func (v View) columns(bases []int) (at []int) {
 // the means.
 func (v View) Raw() (xx mat.Symmetric, xr []float64, rr float64) {
 	q := len(v.Mean)
+	if many, ok := v.XX.(*linalg.Structured); ok {
+		return v.rawOfMany(many), v.rawCross(), v.RR + v.SumW*v.MeanR*v.MeanR
+	}
 	whole, centred := symmetric(q), symmetric(q)
 	if v.XX != nil {
 		centred = linalg.Dense(v.XX)
 	}
-	xr = make([]float64, q)
 	for i, mi := range v.Mean {
 		for j := i; j < q; j++ {
 			whole.SetSym(i, j, centred.At(i, j)+v.SumW*mi*v.Mean[j])
 		}
+	}
+	return whole, v.rawCross(), v.RR + v.SumW*v.MeanR*v.MeanR
+}
+
+// rawCross are the uncentred products X'Wz.
+func (v View) rawCross() []float64 {
+	xr := make([]float64, len(v.Mean))
+	for i, mi := range v.Mean {
 		xr[i] = v.XR[i] + v.SumW*mi*v.MeanR
 	}
-	return whole, xr, v.RR + v.SumW*v.MeanR*v.MeanR
+	return xr
+}
+
+// rawOfMany are the uncentred products X'WX: those of levels are a diagonal.
+func (v View) rawOfMany(many *linalg.Structured) *linalg.Structured {
+	out := &linalg.Structured{D: slices.Clone(many.D), Few: many.Few}
+	if many.V == nil {
+		return out
+	}
+	out.V = mat.DenseCopyOf(many.V)
+	for i, mi := range v.Mean {
+		share := v.SumW * mi
+		if _, few := slices.BinarySearch(many.Few, i); few {
+			share /= 2 // which V has twice
+		}
+		row := out.V.RawRowView(i)
+		for l, j := range many.Few {
+			row[l] += share * v.Mean[j]
+		}
+	}
+	return out
 }
 
 // manyLevels is from how many columns on a basis whose columns no row has two of is kept apart from few others.

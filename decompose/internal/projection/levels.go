@@ -35,10 +35,14 @@ func (f *Fit) standardisedMeans() []float64 {
 // is far above rounding.
 func (s *spans) takenByLevels(f int, x *mat.Dense) *mat.Dense {
 	lo, hi := s.start[f], s.start[f+1]
-	if len(s.mean) == 0 || !apartRows(s.terms[f].corr, s.mean[lo:hi]) {
+	mean := s.mean
+	if _, many := s.corr.(*linalg.Structured); many && len(mean) == 0 { // columns about 0
+		mean = make([]float64, hi)
+	}
+	if len(mean) == 0 || !apartRows(s.terms[f].corr, mean[lo:hi]) {
 		return nil
 	}
-	u := s.mean[lo:hi]
+	u := mean[lo:hi]
 	_, m := x.Dims()
 	half, along, left := mat.DenseCopyOf(x), make([]float64, m), 1.0 // E^1/2 x, x'E u and 1 - u'E u
 	for i, v := range u {
