@@ -26,17 +26,11 @@ type manyLevels struct {
 	shift  float64   // 2 m_e'C_es m_s + m_e'C_ee m_e
 }
 
-// withMany makes q the form of c, the diagonal of which is of one basis.
+// withMany makes q the form of c, the diagonal of which is of one basis; the largest one, if all of it is 0.
 func (q *Quadratic) withMany(c *linalg.Structured) error {
 	w := &manyLevels{basis: -1}
-	var others, dims []int
 	for b, d := range q.dims {
-		lo := q.starts[b]
-		if zeros(c.D[lo : lo+d]) {
-			dims, w.starts = append(dims, d), append(w.starts, len(others))
-			for j := range d {
-				others = append(others, lo+j)
-			}
+		if lo := q.starts[b]; zeros(c.D[lo : lo+d]) {
 			continue
 		}
 		if w.basis >= 0 {
@@ -44,17 +38,10 @@ func (q *Quadratic) withMany(c *linalg.Structured) error {
 		}
 		w.basis = b
 	}
-	if w.basis < 0 { // nothing varies
+	if w.basis < 0 {
 		w.basis = slices.Index(q.dims, slices.Max(q.dims))
-		return q.withManyOf(c, w)
 	}
-	return q.finishMany(c, w, others, dims)
-}
-
-// withManyOf is withMany of a basis that is known.
-func (q *Quadratic) withManyOf(c *linalg.Structured, w *manyLevels) error {
 	var others, dims []int
-	w.starts = nil
 	for b, d := range q.dims {
 		if b == w.basis {
 			continue
@@ -64,10 +51,6 @@ func (q *Quadratic) withManyOf(c *linalg.Structured, w *manyLevels) error {
 			others = append(others, q.starts[b]+j)
 		}
 	}
-	return q.finishMany(c, w, others, dims)
-}
-
-func (q *Quadratic) finishMany(c *linalg.Structured, w *manyLevels, others, dims []int) error {
 	lo, hi := q.starts[w.basis], q.starts[w.basis+1]
 	own := linalg.Range(c, lo, hi)
 	structured, ok := own.(*linalg.Structured)
