@@ -17,8 +17,8 @@ func (r *Result) Judge() { r.judge() }
 
 // MeanSquaredError is that of term j of predictor k.
 func (r *Result) MeanSquaredError(k, j int) float64 {
-	return r.Predictors[k].meanSquaredError(j, func(v *mat.SymDense, terms ...int) float64 {
-		return linalg.TraceOfProduct(v, r.sum.Total().Predictor(k).Products(terms...))
+	return r.Predictors[k].meanSquaredError(j, func(v mat.Symmetric, terms ...int) float64 {
+		return linalg.Trace(v, r.sum.Total().Predictor(k).Products(terms...))
 	})
 }
 
@@ -26,10 +26,13 @@ func (r *Result) MeanSquaredError(k, j int) float64 {
 // last pass (nil: none), with the latter's of the intercept.
 func (r *Result) Covariances(k int) (projection, robust *mat.SymDense, intercept []float64, variance float64) {
 	d := &r.Predictors[k]
-	if d.robust == nil {
-		return d.cov, nil, nil, 0
+	if d.cov != nil {
+		projection = linalg.Dense(d.cov)
 	}
-	return d.cov, d.robust.cov, d.robust.intercept, d.robust.variance
+	if d.robust == nil {
+		return projection, nil, nil, 0
+	}
+	return projection, linalg.Dense(d.robust.cov), d.robust.intercept, d.robust.variance
 }
 
 // Means are those of predictor k's raw columns.

@@ -45,7 +45,7 @@ type sandwichPlan struct {
 // sandwichOf is one predictor's part of the plan.
 type sandwichOf struct {
 	terms     []int                // index of each term's columns
-	cov       *mat.SymDense        // phi A^-1
+	cov       mat.Symmetric        // phi A^-1
 	sandwich  *projection.Sandwich // nil: two products are the fastest way
 	form      *design.Quadratic    // of cov, for columns about what the frame has them about
 	leader    int                  // the first predictor with the same columns and A^-1; itself, if no other has
@@ -145,6 +145,9 @@ func (s *sandwichOf) sharesInverse(o *sandwichOf) bool {
 	if !slices.EqualFunc(s.frame.Again, o.frame.Again, slices.Equal[[]int]) || !slices.Equal(s.frame.About, o.frame.About) {
 		return false
 	}
+	if _, many := s.cov.(*linalg.Structured); many {
+		return false
+	}
 	const rounding = 1e-13 // of what the diagonals allow
 	same := true
 	for i := range s.centre {
@@ -237,7 +240,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 }
 
 // covariance is V, and the intercept's part of it: the intercept moves by w_i r_i/sum w.
-func (s *sandwichOf) covariance(sums *moments.Scatter, bias *mat.SymDense) *robustCovariance {
+func (s *sandwichOf) covariance(sums *moments.Scatter, bias mat.Symmetric) *robustCovariance {
 	lo, hi := 0, 0
 	if s.sandwich != nil {
 		lo, hi = s.sandwich.Lo, s.sandwich.Hi
@@ -258,20 +261,23 @@ func (s *sandwichOf) times(x []float64) []float64 {
 	if len(x) == 0 {
 		return out
 	}
-	cov := s.cov.RawSymmetric()
+	dense, ok := s.cov.(*mat.SymDense)
+	if !ok {
+		return linalg.MulVec(s.cov, x)
+	}
+	cov := dense.RawSymmetric()
 	linalg.EachRow(len(x), func(i int) { out[i] = kernel.Dot(cov.Data[i*cov.Stride:][:len(x)], x) })
 	return out
 }
 
 // around is A^-1 m A^-1 and what smoothing adds (nil: nothing); it uses up m.
-func (s *sandwichOf) around(m linalg.Shifted, bias *mat.SymDense) *mat.SymDense {
+func (s *sandwichOf) around(m linalg.Shifted, bias mat.Symmetric) mat.Symmetric {
 	if s.sandwich != nil {
 		return s.sandwich.Around(m, bias)
 	}
-	v := linalg.Sandwich(s.cov, m.Sum())
+	v := linalg.Sandwich(linalg.Dense(s.cov), m.Sum())
 	v.ScaleSym(1/(s.phi*s.phi), v)
-	linalg.AddTriangle(v, bias)
-	return v
+	return linalg.Plus(v, bias)
 }
 
 // sandwichWorker forms the sums of one worker's chunks.
