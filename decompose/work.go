@@ -69,7 +69,11 @@ func EstimateWork(m Model, rows int64, o *Options) (Work, error) {
 		products += own * n * (few*(few/2+dense)*entrySeconds + dense*dense/2*denseSeconds)
 		left := columns - eliminated
 		solution += times * solveSeconds * (math.Pow(math.Min(left, n), 2)*left + eliminated*left*left)
-		squares += columns * columns * squareSeconds
+		held := columns // numbers of each column
+		if o.Cluster == "" && p.levelsApart(o) {
+			held = left + 1
+		}
+		squares += columns * held * squareSeconds
 	}
 	return Work{
 		{"rows", n * float64(len(p.reading(m, o))) * numberSeconds},
