@@ -67,7 +67,7 @@ func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Proble
 		}
 	}
 	if many := p.many(); many != nil && len(many.D) > mostDense {
-		return nil, fmt.Errorf("penalty: X'WX of %d columns has no inverse of few numbers: columns of many levels are a combination of others, or the criterion takes the whole matrix: leave other terms of the same columns out, or choose REML", len(many.D))
+		return nil, fmt.Errorf("penalty: X'WX of %d columns has no inverse of few numbers: columns of many levels are a combination of others, or the criterion takes the whole matrix: leave out terms of the same columns and columns that are constant within levels, or take the levels as a random effect, and choose REML", len(many.D))
 	}
 	s, err := reduce(ctx, p, live, opts.RankTolerance)
 	if err != nil {
