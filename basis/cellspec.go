@@ -20,8 +20,8 @@ type Variable struct {
 
 const (
 	maxFactors      = 10
-	maxRandom       = 5_000  // columns with a dense penalty
-	maxRandomLevels = 20_000 // the same, of which a row has one, which makes all but the penalty sparse
+	maxRandom       = 5_000     // columns with a dense penalty
+	maxRandomLevels = 1_000_000 // of which a row has one: they take room for few numbers each
 )
 
 // Interaction is the spec of a product of columns, such as origin:dest, dow:x or

@@ -70,8 +70,14 @@ func (s *ridgeSpec) Build() ([]decompose.Block, error) {
 	return []decompose.Block{b}, nil
 }
 
+// manyLevels is from how many coefficients on a penalty that is diagonal is given by that.
+const manyLevels = 500
+
 // ridge is the penalty a'a of k coefficients; sp as SmoothOptions.SP.
 func ridge(k int, sp ...float64) penalty.Penalty {
+	if k >= manyLevels {
+		return penalty.Penalty{S: []*mat.SymDense{nil}, Diagonal: [][]float64{slices.Repeat([]float64{1}, k)}, SP: sp}
+	}
 	return penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(k)}, SP: sp}
 }
 

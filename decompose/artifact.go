@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Encode writes the result as indented JSON (decomposition.json), which ends in a
@@ -121,8 +122,11 @@ func (r *Result) decodeTerms(decode func(Kind, json.RawMessage) (Term, error)) e
 	return errors.Join(faults...)
 }
 
-// momentsMagic begins moments.bin: its version is its last byte.
-const momentsMagic = "pho.moments/1\n"
+// momentsMagic begins moments.bin: its version is its last byte, 2 if a covariance is of many levels.
+const (
+	momentsMagic  = "pho.moments/1\n"
+	levelledMagic = "pho.moments/2\n"
+)
 
 // EncodeMoments writes what bands need (ReadBands), the moments and the covariances of the coefficients
 // (moments.bin), and notes their hashes in r: call it before Encode.
@@ -140,7 +144,12 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 		return err
 	}
 	to := newNumberWriter(all)
-	to.WriteString(momentsMagic)
+	levelled := r.levelled()
+	if levelled {
+		to.WriteString(levelledMagic)
+	} else {
+		to.WriteString(momentsMagic)
+	}
 	to.count(len(sum))
 	to.Write(sum)
 	for _, d := range r.Predictors {
@@ -149,12 +158,19 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 			n = 0
 		}
 		to.count(n)
-		for i := range n {
-			to.numbers(d.mean[i])
-			to.numbers(upperRow(d.cov, i)...)
+		switch {
+		case n == 0:
+		case levelled:
+			to.numbers(d.mean...)
+			to.covariance(d.cov, nil, true)
+		default:
+			for i := range n {
+				to.numbers(d.mean[i])
+				to.numbers(upperRow(linalg.Dense(d.cov), i)...)
+			}
 		}
 	}
-	r.writeRobust(to)
+	r.writeRobust(to, levelled)
 	if err := to.Flush(); err != nil {
 		return err
 	}
@@ -212,10 +228,13 @@ func (r *Result) readMoments(from io.Reader) error {
 		raw = in.rest[n:]
 	}
 	raw, ok := bytes.CutPrefix(raw, []byte(momentsMagic))
+	levelled := false
 	if !ok {
+		raw, levelled = bytes.CutPrefix(raw, []byte(levelledMagic))
+	}
+	if !ok && !levelled {
 		return fmt.Errorf("decompose: not a moments file of this version (it begins %q)", strings.TrimSuffix(momentsMagic, "\n"))
 	}
-	truncated := errors.New("decompose: the moments file is cut short")
 	take := func() (uint64, bool) {
 		if len(raw) < 8 {
 			return 0, false
@@ -226,7 +245,7 @@ func (r *Result) readMoments(from io.Reader) error {
 	}
 	size, ok := take()
 	if !ok || size > uint64(len(raw)) {
-		return truncated
+		return errShortMoments
 	}
 	r.sum = new(moments.Sum)
 	if err := r.sum.UnmarshalBinary(raw[:size]); err != nil {
@@ -238,8 +257,8 @@ func (r *Result) readMoments(from io.Reader) error {
 		d := &r.Predictors[k]
 		d.sumW = weight
 		n, ok := take()
-		if !ok || n > uint64(len(raw)/8) || n*(n+3)/2 > uint64(len(raw)/8) {
-			return truncated
+		if !ok || n > uint64(len(raw)/8) || !levelled && n*(n+3)/2 > uint64(len(raw)/8) {
+			return errShortMoments
 		}
 		want := 0
 		for _, t := range d.Terms {
@@ -251,19 +270,26 @@ func (r *Result) readMoments(from io.Reader) error {
 		if int(n) != want {
 			return fmt.Errorf("decompose: predictor %q: the covariance is of %d columns, the terms have %d", d.Name, n, want)
 		}
-		d.cov, d.mean = mat.NewSymDense(want, nil), make([]float64, want)
-		next := func() float64 { v, _ := take(); return math.Float64frombits(v) }
-		for i := range want {
-			d.mean[i] = next()
-			for j := i; j < want; j++ {
-				d.cov.SetSym(i, j, next())
+		from := &numberReader{rest: raw}
+		if levelled {
+			d.mean = from.numbers(want)
+			d.cov = from.covariance(want, nil, true)
+		} else {
+			cov := mat.NewSymDense(want, nil)
+			for i := range want {
+				d.mean = append(d.mean, from.numbers(1)...)
+				copy(upperRow(cov, i), from.numbers(want-i))
 			}
+			d.cov = cov
+		}
+		if raw = from.rest; from.short {
+			return errShortMoments
 		}
 		if d.Hierarchy != nil {
 			d.split = r.splitting(k)
 		}
 	}
-	if err := r.readRobust(raw); err != nil {
+	if err := r.readRobust(raw, levelled); err != nil {
 		return err
 	}
 	for k := range r.Predictors {

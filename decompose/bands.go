@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/base/kernel"
 	"github.com/pho-go/pho/internal/base/linalg"
 )
 
@@ -62,7 +61,7 @@ func (r *Result) BandDF() float64 {
 
 // robustCovariance is what the last pass says of a predictor's coefficients.
 type robustCovariance struct {
-	cov       *mat.SymDense // of alpha, raw coordinates of all terms, in order
+	cov       mat.Symmetric // of alpha, raw coordinates of all terms, in order
 	intercept []float64     // its covariances with the intercept (of centred terms)
 	variance  float64       // of that intercept
 
@@ -99,10 +98,8 @@ func (d *Predictor) covariance() *robustCovariance {
 // byMeans sets the intercept's part for a projection without an intercept column: it
 // moves by what centring takes from the terms, m'alpha.
 func (c *robustCovariance) byMeans(mean []float64) {
-	m := mat.NewVecDense(len(mean), mean)
-	v := mat.NewVecDense(len(mean), c.intercept)
-	v.MulVec(c.cov, m)
-	c.variance = math.Max(mat.Dot(v, m), 0)
+	copy(c.intercept, linalg.MulVec(c.cov, mean))
+	c.variance = math.Max(floats.Dot(c.intercept, mean), 0)
 	if c.splits != nil {
 		c.splits.byMeans(mean)
 	}
@@ -214,14 +211,9 @@ func (d *Predictor) tellChance() error {
 }
 
 // finiteSym tells whether all entries are finite.
-func finiteSym(s *mat.SymDense) error {
-	raw := s.RawSymmetric()
-	rows := make([]bool, raw.N)
-	linalg.EachRow(raw.N, func(i int) { _, _, rows[i] = kernel.Bounds(raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]) })
-	i := slices.Index(rows, false)
-	if i < 0 {
-		return nil
+func finiteSym(s mat.Symmetric) error {
+	if i, j, finite := linalg.FiniteSym(s); !finite {
+		return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, j+1, s.At(i, j))
 	}
-	j := slices.IndexFunc(raw.Data[i*raw.Stride+i:], func(v float64) bool { return v-v != 0 })
-	return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, i+j+1, raw.Data[i*raw.Stride+i+j])
+	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // bandsMagic begins moments.bin: what bands of terms and standard errors of coefficients need stands before all else, so that it
@@ -62,7 +64,7 @@ func (r *Result) writeBands(w io.Writer) error {
 			for _, j := range s.terms {
 				to.count(j)
 			}
-			to.triangle(s.of.cov)
+			to.triangle(linalg.Dense(s.of.cov))
 			to.numbers(s.of.intercept...)
 		}
 	}
@@ -214,10 +216,9 @@ func (r *Result) readBands(from io.Reader) (complete bool, err error) {
 			for range in.count() {
 				s.terms = append(s.terms, in.count())
 			}
-			s.of.cov = in.triangle()
 			n := 0
-			if s.of.cov != nil {
-				n = s.of.cov.SymmetricDim()
+			if cov := in.triangle(); cov != nil {
+				s.of.cov, n = cov, cov.SymmetricDim()
 			}
 			s.of.intercept = in.numbers(n)
 			if in.short || slices.ContainsFunc(s.terms, func(j int) bool { return j >= len(d.Terms) }) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -40,13 +41,14 @@ type blockJSON struct {
 	Norm         []int         `json:"norm,omitempty"`
 }
 
-// summandJSON is one penalty: the upper triangle of S, row by row. Vectors are
+// summandJSON is one penalty: the upper triangle of S, row by row, or its diagonal if all else is zero. Vectors are
 // little-endian float64 in base64, as in the specs of thin plate splines.
 type summandJSON struct {
-	Dim  int      `json:"dim"`
-	S    string   `json:"s"`
-	SP   *float64 `json:"sp,omitempty"` // fixed
-	Link string   `json:"link,omitempty"`
+	Dim      int      `json:"dim"`
+	S        string   `json:"s"`
+	Diagonal string   `json:"diagonal,omitempty"` // in place of S, which is empty
+	SP       *float64 `json:"sp,omitempty"`       // fixed
+	Link     string   `json:"link,omitempty"`
 }
 
 type denseJSON struct {
@@ -119,7 +121,12 @@ func (e *blockEncoder) block(b Block) blockJSON {
 		j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(m).RawMatrix().Data)}
 	}
 	for i, s := range b.Penalty.S {
-		p := summandJSON{Dim: s.SymmetricDim(), S: encodeFloats(upper(s))}
+		p := summandJSON{Dim: b.Penalty.Dim(i)}
+		if s != nil {
+			p.S = encodeFloats(upper(s))
+		} else {
+			p.Diagonal = encodeFloats(b.Penalty.Diagonal[i])
+		}
 		if i < len(b.Penalty.SP) && b.Penalty.SP[i] >= 0 {
 			p.SP = &b.Penalty.SP[i]
 		}
@@ -246,13 +253,25 @@ func (d *blockDecoder) coordinates(j *blockJSON, dim int) (Coordinates, error) {
 
 // penalty is about dim coefficients.
 func (d *blockDecoder) penalty(j *blockJSON, dim int) (p penalty.Penalty, err error) {
+	anyDiagonal := false
 	for i, s := range j.Penalties {
 		if s.Dim != dim {
 			return p, fmt.Errorf("its penalty %d is for %d columns, want %d", i+1, s.Dim, dim)
 		}
-		if v := d.floats(fmt.Sprintf("penalty %d", i+1), s.S, dim*(dim+1)/2); v != nil {
-			p.S = append(p.S, fromUpper(dim, v))
+		var whole *mat.SymDense
+		var diagonal []float64
+		if s.Diagonal != "" {
+			diagonal = d.floats(fmt.Sprintf("penalty %d", i+1), s.Diagonal, dim)
+			anyDiagonal = true
+		} else if v := d.floats(fmt.Sprintf("penalty %d", i+1), s.S, dim*(dim+1)/2); v != nil {
+			whole = fromUpper(dim, v)
 		}
+		if whole != nil || diagonal != nil {
+			p.S, p.Diagonal = append(p.S, whole), append(p.Diagonal, diagonal)
+		}
+	}
+	if !anyDiagonal {
+		p.Diagonal = nil
 	}
 	p.SP, p.Link = fixedAndLinks(j.Penalties)
 	return p, nil
@@ -300,6 +319,12 @@ func fixedAndLinks(penalties []summandJSON) (sp []float64, links []string) {
 // be sought for ever.
 func semidefinite(p penalty.Penalty) error {
 	for i, s := range p.S {
+		if s == nil {
+			if slices.ContainsFunc(p.Diagonal[i], func(v float64) bool { return !(v >= 0) }) {
+				return fmt.Errorf("its penalty %d is not positive semi-definite: its diagonal has numbers below 0", i+1)
+			}
+			continue
+		}
 		var e mat.EigenSym
 		if !e.Factorize(s, false) {
 			return fmt.Errorf("its penalty %d has no eigenvalues", i+1)

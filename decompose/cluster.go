@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
@@ -149,7 +150,7 @@ func (c *clusterSums) warnings(r *Result) []string {
 }
 
 // covariance of predictor k by the sums.
-func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robustCovariance {
+func (s *sandwichOf) clustered(c *clusterSums, k int, bias mat.Symmetric) *robustCovariance {
 	p, g, width := len(s.centre), len(c.names), s.width()
 	from, given := 0, 0
 	for _, w := range c.widths[:k] {
@@ -179,15 +180,12 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 		}
 	}
 	factor := float64(g) / float64(g-1) / s.unit / float64(s.networks)
-	middle := mat.NewSymDense(p, nil)
-	middle.SymOuterK(factor, u.T())
-	out := &robustCovariance{cov: s.around(linalg.Shifted{M: middle}, bias), intercept: make([]float64, p)}
+	out := &robustCovariance{cov: s.aroundRows(u, factor, bias), intercept: make([]float64, p)}
 	var products mat.VecDense
 	levels := mat.NewVecDense(n, level)
 	products.MulVec(u.T(), levels)
-	cross := mat.NewVecDense(p, out.intercept)
-	cross.MulVec(s.cov, &products)
-	cross.ScaleVec(factor/(s.sumW*s.phi), cross)
+	copy(out.intercept, linalg.MulVec(s.cov, products.RawVector().Data))
+	floats.Scale(factor/(s.sumW*s.phi), out.intercept)
 	out.variance = factor * mat.Dot(levels, levels) / (s.sumW * s.sumW)
 	if given > 0 {
 		var xu mat.Dense
@@ -200,6 +198,21 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robus
 		out.splits = s.splitCovariance(&xu, uu, with.RawVector().Data)
 	}
 	return out
+}
+
+// aroundRows is A^-1 u'u A^-1 times factor, and what smoothing adds (nil: nothing).
+func (s *sandwichOf) aroundRows(u *mat.Dense, factor float64, bias mat.Symmetric) mat.Symmetric {
+	_, p := u.Dims()
+	if _, many := s.cov.(*linalg.Structured); !many {
+		middle := mat.NewSymDense(p, nil)
+		middle.SymOuterK(factor, u.T())
+		return s.around(linalg.Shifted{M: middle}, bias)
+	}
+	n := linalg.TimesOf(s.cov, mat.DenseCopyOf(u.T()))
+	n.Scale(1/s.phi, n)
+	half := new(mat.Dense)
+	half.Scale(factor/2, n)
+	return linalg.Plus(&linalg.Structured{D: make([]float64, p), U: half, N: n}, bias)
 }
 
 // clusterWorker forms the sums of one worker's chunks.

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Coefficient is a number of the parametric part of a predictor, as summaries of
@@ -126,10 +128,40 @@ func slopes(t *TermResult) []string {
 // the intercept of centred terms if that is 1.
 type functional struct {
 	terms     []int
-	weights   [][]float64 // by term
+	weights   []sparse // by term
 	intercept float64
 
 	constant, constantBefore float64 // added to it, after the projection and before; nothing varies them
+}
+
+// sparse is a vector with values at some places, increasing, and 0 elsewhere.
+type sparse struct {
+	at     []int
+	values []float64
+}
+
+// everywhere is v.
+func everywhere(v []float64) sparse {
+	s := sparse{values: v}
+	for i := range v {
+		s.at = append(s.at, i)
+	}
+	return s
+}
+
+// dot is the product with v.
+func (s sparse) dot(v []float64) (sum float64) {
+	for l, i := range s.at {
+		sum += s.values[l] * v[i]
+	}
+	return sum
+}
+
+// addTo adds the values to v from lo on.
+func (s sparse) addTo(v []float64, lo int) {
+	for l, i := range s.at {
+		v[lo+i] += s.values[l]
+	}
 }
 
 // coefficients are the names of d's coefficients, without their values, and the functional that
@@ -141,16 +173,20 @@ func (d *Predictor) coefficients() (names []Coefficient, of []functional) {
 			continue
 		}
 		t := &d.Terms[j]
-		levels, columns := levels(t), slopes(t)
+		levels, columns, first, reference := levels(t), slopes(t), d.first(j), 0
+		if t.Kind == Factor {
+			reference = d.reference(j)
+		}
 		for c := range t.Alpha {
-			l := make([]float64, len(t.Alpha))
-			l[c] = 1
+			l := sparse{[]int{c}, []float64{1}}
 			if t.Kind == Factor {
-				reference := d.reference(j)
-				if c == reference || d.mean != nil && d.mean[d.first(j)+c] == 0 {
+				if c == reference || d.mean != nil && d.mean[first+c] == 0 {
 					continue // or no row has the level
 				}
-				l[reference] = -1
+				l = sparse{[]int{c, reference}, []float64{1, -1}}
+				if reference < c {
+					l = sparse{[]int{reference, c}, []float64{-1, 1}}
+				}
 			}
 			own := Coefficient{Term: t.Name}
 			if levels != nil {
@@ -159,7 +195,7 @@ func (d *Predictor) coefficients() (names []Coefficient, of []functional) {
 			if columns != nil {
 				own.Column = columns[c]
 			}
-			names, of = append(names, own), append(of, functional{terms: []int{j}, weights: [][]float64{l}})
+			names, of = append(names, own), append(of, functional{terms: []int{j}, weights: []sparse{l}})
 		}
 	}
 	return names, of
@@ -194,7 +230,7 @@ func (d *Predictor) interceptAtReference() functional {
 			lo := d.first(j)
 			floats.Sub(l, d.mean[lo:lo+len(l)])
 		}
-		f.terms, f.weights = append(f.terms, j), append(f.weights, l)
+		f.terms, f.weights = append(f.terms, j), append(f.weights, everywhere(l))
 	}
 	return f
 }
@@ -204,9 +240,9 @@ func (d *Predictor) interceptAtReference() functional {
 func (d *Predictor) value(f functional, c *Coefficient) error {
 	c.Before, c.Estimate = f.constantBefore+f.intercept*d.InterceptBefore, f.constant+f.intercept*d.Intercept
 	for i, p := range d.pieces(f.terms)[:len(f.terms)] {
-		before := floats.Dot(f.weights[i], p.before)
+		before := f.weights[i].dot(p.before)
 		c.Before += before
-		c.Estimate += before + floats.Dot(f.weights[i], p.moved)
+		c.Estimate += before + f.weights[i].dot(p.moved)
 	}
 	covariance := d.covariance()
 	if covariance == nil {
@@ -224,17 +260,21 @@ func (d *Predictor) value(f functional, c *Coefficient) error {
 // direction is a functional as a linear function of what the covariance is of: the raw coefficients of all terms, what
 // their splits give to margins, and the intercept.
 type direction struct {
-	coefficients []float64
+	coefficients sparse
 	splits       []float64 // nil: none
 	intercept    float64
 }
 
 // direction is that of f.
 func (d *Predictor) direction(f functional) (direction, error) {
-	out := direction{coefficients: make([]float64, len(d.mean)), intercept: f.intercept}
+	out := direction{intercept: f.intercept}
 	if d.split == nil || !d.exchanging(f.terms) {
 		for i, j := range f.terms {
-			copy(out.coefficients[d.first(j):], f.weights[i])
+			lo := d.first(j)
+			for l, a := range f.weights[i].at {
+				out.coefficients.at = append(out.coefficients.at, lo+a)
+				out.coefficients.values = append(out.coefficients.values, f.weights[i].values[l])
+			}
 		}
 		return out, nil
 	}
@@ -255,10 +295,13 @@ func (d *Predictor) direction(f functional) (direction, error) {
 	}
 	w := mat.NewVecDense(len(at), nil) // columns of margins that are other terms' count 0
 	n := 0
-	for _, own := range f.weights {
-		n += copy(w.RawVector().Data[n:], own)
+	for i, own := range f.weights {
+		own.addTo(w.RawVector().Data, n)
+		n += len(d.Terms[f.terms[i]].Alpha)
 	}
-	mat.NewVecDense(len(d.mean), out.coefficients).MulVec(d.splitMap(split, of, f.terms, at).T(), w)
+	coefficients := mat.NewVecDense(len(d.mean), nil)
+	coefficients.MulVec(d.splitMap(split, of, f.terms, at).T(), w)
+	out.coefficients = everywhere(coefficients.RawVector().Data)
 	if k := d.givenMap(split, f.terms, at); k != nil {
 		_, columns := k.Dims()
 		out.splits = make([]float64, columns)
@@ -269,12 +312,14 @@ func (d *Predictor) direction(f functional) (direction, error) {
 
 // of is the covariance of x and y given the network.
 func (c *robustCovariance) of(x, y direction) float64 {
-	a, b := mat.NewVecDense(len(x.coefficients), x.coefficients), mat.NewVecDense(len(y.coefficients), y.coefficients)
-	v := mat.Inner(a, c.cov, b) + x.intercept*y.intercept*c.variance
-	v += x.intercept*floats.Dot(c.intercept, y.coefficients) + y.intercept*floats.Dot(c.intercept, x.coefficients)
+	v := c.between(x.coefficients, y.coefficients) + x.intercept*y.intercept*c.variance
+	v += x.intercept*y.coefficients.dot(c.intercept) + y.intercept*x.coefficients.dot(c.intercept)
 	if c.splits == nil {
 		return v
 	}
+	a, b := mat.NewVecDense(len(c.intercept), nil), mat.NewVecDense(len(c.intercept), nil)
+	x.coefficients.addTo(a.RawVector().Data, 0)
+	y.coefficients.addTo(b.RawVector().Data, 0)
 	if x.splits != nil {
 		s := mat.NewVecDense(len(x.splits), x.splits)
 		v += mat.Inner(b, c.splits.with, s) + y.intercept*floats.Dot(c.splits.intercept, x.splits)
@@ -286,6 +331,22 @@ func (c *robustCovariance) of(x, y direction) float64 {
 		v += mat.Inner(a, c.splits.with, mat.NewVecDense(len(y.splits), y.splits)) + x.intercept*floats.Dot(c.splits.intercept, y.splits)
 	}
 	return v
+}
+
+// between is x'Vy, V being that of the raw coefficients.
+func (c *robustCovariance) between(x, y sparse) (sum float64) {
+	if p := len(c.intercept); len(x.at)*len(y.at) > p {
+		a, b := make([]float64, p), make([]float64, p)
+		x.addTo(a, 0)
+		y.addTo(b, 0)
+		return linalg.Bilinear(c.cov, a, b)
+	}
+	for l, i := range x.at {
+		for m, j := range y.at {
+			sum += x.values[l] * y.values[m] * c.cov.At(i, j)
+		}
+	}
+	return sum
 }
 
 // covarianceBetween is that of f and g between networks; 0 for one.
@@ -303,7 +364,7 @@ func (d *Predictor) byNetwork(f functional) []float64 {
 		own := d.network(m)
 		values[m] = f.intercept * d.Members[m].Intercept
 		for i, p := range own.pieces(f.terms)[:len(f.terms)] {
-			values[m] += floats.Dot(f.weights[i], p.before) + floats.Dot(f.weights[i], p.moved)
+			values[m] += f.weights[i].dot(p.before) + f.weights[i].dot(p.moved)
 		}
 	}
 	return values

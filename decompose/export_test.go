@@ -17,8 +17,8 @@ func (r *Result) Judge() { r.judge() }
 
 // MeanSquaredError is that of term j of predictor k.
 func (r *Result) MeanSquaredError(k, j int) float64 {
-	return r.Predictors[k].meanSquaredError(j, func(v *mat.SymDense, terms ...int) float64 {
-		return linalg.TraceOfProduct(v, r.sum.Total().Predictor(k).Products(terms...))
+	return r.Predictors[k].meanSquaredError(j, func(v mat.Symmetric, terms ...int) float64 {
+		return linalg.Trace(v, r.sum.Total().Predictor(k).Products(terms...))
 	})
 }
 
@@ -26,10 +26,13 @@ func (r *Result) MeanSquaredError(k, j int) float64 {
 // last pass (nil: none), with the latter's of the intercept.
 func (r *Result) Covariances(k int) (projection, robust *mat.SymDense, intercept []float64, variance float64) {
 	d := &r.Predictors[k]
-	if d.robust == nil {
-		return d.cov, nil, nil, 0
+	if d.cov != nil {
+		projection = linalg.Dense(d.cov)
 	}
-	return d.cov, d.robust.cov, d.robust.intercept, d.robust.variance
+	if d.robust == nil {
+		return projection, nil, nil, 0
+	}
+	return projection, linalg.Dense(d.robust.cov), d.robust.intercept, d.robust.variance
 }
 
 // Means are those of predictor k's raw columns.
@@ -72,3 +75,16 @@ func (r *Result) PieceTerms(k, j int) (terms []int) {
 
 // SumsOfTerms are the sums of terms of predictor k that have bands of their own.
 func (r *Result) SumsOfTerms(k int) [][]int { return r.Predictors[k].sumsOfTerms() }
+
+// Leaders are, by predictor, which one finds its leverages in the last pass.
+func (r *Result) Leaders(o *Options) (leaders []int, err error) {
+	_, at := r.layout()
+	p, err := r.newSandwich(at, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.predictors {
+		leaders = append(leaders, s.leader)
+	}
+	return leaders, nil
+}

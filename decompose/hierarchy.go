@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Terms says which functions terms are where several of them can express a common part,
@@ -144,10 +145,12 @@ func (s *solver) foldCovariances() {
 	for i := range s.alpha {
 		change.Set(i, i, change.At(i, i)+1)
 	}
-	for _, v := range []*mat.SymDense{s.out.cov, s.out.fit.bias} {
-		if v == nil {
+	for _, of := range []*mat.Symmetric{&s.out.cov, &s.out.fit.bias} {
+		if *of == nil {
 			continue
 		}
+		v := linalg.Dense(*of)
+		*of = v
 		var half, whole mat.Dense
 		half.Mul(change, v)
 		whole.Mul(&half, change.T())

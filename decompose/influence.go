@@ -202,7 +202,11 @@ func rowsOfTerm(h *projection.Hierarchy, split *projection.Split, j int) termRow
 }
 
 // times is the product with v, of the columns that are not 0.
-func (t termRows) times(v *mat.SymDense) *mat.Dense {
+func (t termRows) times(of mat.Symmetric) *mat.Dense {
+	v, ok := of.(*mat.SymDense)
+	if !ok {
+		return linalg.RowsTimes(t.coef, of)
+	}
 	rows, q := t.coef.Dims()
 	out := mat.NewDense(rows, q, nil)
 	raw := v.RawSymmetric()
@@ -328,7 +332,7 @@ func (s *sandwichOf) splitCovariance(xu *mat.Dense, uu *mat.SymDense, u []float6
 	}
 	right, half, own := linalg.Times(xu, inverse), linalg.Times(inverse, uu), new(mat.Dense)
 	own.Mul(half, inverse)
-	out := &splitCovariance{with: linalg.Times(s.cov, right), own: mat.NewSymDense(m, nil), intercept: make([]float64, m)}
+	out := &splitCovariance{with: linalg.TimesOf(s.cov, right), own: mat.NewSymDense(m, nil), intercept: make([]float64, m)}
 	out.with.Scale(1/s.phi, out.with)
 	for i := range m {
 		for j := i; j < m; j++ {
@@ -433,10 +437,11 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 			u.intercept[i] += intercept.At(i, 0)
 		}
 	}
-	u.cov = mat.NewSymDense(n, nil)
+	cov := mat.NewSymDense(n, nil)
+	u.cov = cov
 	for i := range n {
 		for k := i; k < n; k++ {
-			u.cov.SetSym(i, k, (whole.At(i, k)+whole.At(k, i))/2)
+			cov.SetSym(i, k, (whole.At(i, k)+whole.At(k, i))/2)
 		}
 	}
 	return nil

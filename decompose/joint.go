@@ -29,6 +29,9 @@ type Joint struct {
 	edf   []float64       // n/(n - edf)
 }
 
+// maxJointNumbers is up to how many columns of both decompositions together Joint has standard errors.
+const maxJointNumbers = 20_000
+
 // NewJoint reads the rows once, through both networks: from holds them as A's network and as
 // B's sees them, in one order. Predictors are matched by number.
 //
@@ -52,6 +55,9 @@ func NewJoint(ctx context.Context, a, b *Applier, from [2]data.Source, weightCol
 				return nil, err
 			}
 			n += len(d.mean) + len(columns)
+		}
+		if n > maxJointNumbers {
+			return nil, fmt.Errorf("decompose: predictor %q: the decompositions have %d columns together, and standard errors of their differences take a matrix of all of them with each other: at most %d; compare the decompositions without their rows", a.result.Predictors[k].Name, n, maxJointNumbers)
 		}
 		j.sums = append(j.sums, mat.NewSymDense(max(n, 1), nil))
 		rows := float64(a.result.Rows)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Networks says which networks a decomposition is of, and in what they differ.
@@ -232,9 +233,9 @@ func (s *solver) meanCovariance() {
 	for _, m := range s.out.Members {
 		scale += m.Scale / float64(len(s.out.Members))
 	}
-	for _, v := range []*mat.SymDense{s.out.cov, s.out.fit.bias} {
-		if v != nil && s.out.Scale > 0 {
-			v.ScaleSym(scale/s.out.Scale, v)
+	for _, v := range []*mat.Symmetric{&s.out.cov, &s.out.fit.bias} {
+		if *v != nil && s.out.Scale > 0 {
+			*v = linalg.Scale(scale/s.out.Scale, *v)
 		}
 	}
 	s.out.Scale = scale

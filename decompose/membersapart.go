@@ -220,7 +220,8 @@ func (d *Predictor) meanCovariance(own []*Predictor) {
 	if width == 0 || width > maxJointColumns || slices.ContainsFunc(own, func(o *Predictor) bool { return o.cov == nil }) {
 		return
 	}
-	d.cov, d.mean = mat.NewSymDense(width, nil), make([]float64, width)
+	cov := mat.NewSymDense(width, nil)
+	d.cov, d.mean = cov, make([]float64, width)
 	for i, o := range own {
 		var place []int // of o's columns
 		for _, t := range o.Terms {
@@ -232,7 +233,7 @@ func (d *Predictor) meanCovariance(own []*Predictor) {
 		for a, to := range place {
 			d.mean[to] = o.mean[a]
 			for b := a; b < len(place); b++ {
-				d.cov.SetSym(to, place[b], d.cov.At(to, place[b])+o.cov.At(a, b)/float64(len(own)))
+				cov.SetSym(to, place[b], cov.At(to, place[b])+o.cov.At(a, b)/float64(len(own)))
 			}
 		}
 	}

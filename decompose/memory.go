@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // Memory is an estimate of the bytes that a run holds at its largest, by what
@@ -32,7 +34,7 @@ const (
 // penalties that overlap add theirs.
 const solveMatrices = 8
 
-// levelMatrices is how many there are of the products of levels of one term with each other, which no row has: their sums
+// levelMatrices is how many there are, where no term has most of all columns, of the products of levels of one term with each other, which no row has: their sums
 // take no room, what is solved for does. As many are there for robust bands besides as levelBands (measured up to 10,000 levels).
 const levelMatrices, levelBands = 4, 2
 
@@ -73,6 +75,9 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 			}
 		}
 		penalties += penaltyBytes(d.blocks, int64(p.p))
+	}
+	if p.manyLevels() && split == 0 && !o.factor() && o.Groups == "" {
+		levels = 0
 	}
 	fewer := FewerColumns + p.widest()
 	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)
@@ -150,10 +155,11 @@ func (p *plan) widest() string {
 func penaltyBytes(blocks []Block, p int64) int64 {
 	own, rows, shared := int64(0), int64(0), false
 	for _, b := range blocks {
-		for _, s := range b.Penalty.S {
-			d := int64(s.SymmetricDim())
-			own += 2 * d * d
-			rows += d
+		for i, s := range b.Penalty.S {
+			d := int64(b.Penalty.Dim(i))
+			if rows += d; s != nil {
+				own += 2 * d * d
+			}
 		}
 		shared = shared || len(b.Penalty.S) > 1
 	}
@@ -186,6 +192,25 @@ func (p *plan) betweenLevels() (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// manyLevels tells whether each predictor has a term with most of its columns, of which no row has two: nothing is held then of
+// these with each other (moments.View).
+func (p *plan) manyLevels() bool {
+	for _, d := range p.predictors {
+		most, all := 0, 0
+		for _, b := range d.blocks {
+			all += b.Term.Dim()
+			_, factor := b.Term.(interface{ Levels() []string })
+			if observed, _ := cells(b.Term); factor || observed > 0 {
+				most = max(most, b.Term.Dim())
+			}
+		}
+		if !moments.Structured(most, all) {
+			return false
+		}
+	}
+	return true
 }
 
 // keeps is how many bytes of outputs stay in memory.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // MeansOver are, for each term of predictor k of r, the weighted mean of its function over
@@ -102,8 +102,7 @@ func (r *Result) StructuredOver(k int, other *Result, sameNetwork bool) (varianc
 		if len(coef) == 0 {
 			return 0, true
 		}
-		b := mat.NewVecDense(len(coef), coef)
-		return mat.Inner(b, view.XX, b) / view.SumW, true
+		return linalg.Bilinear(view.XX, coef, coef) / view.SumW, true
 	}
 	return 0, false
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // piece is a term's columns in the sum of some terms, with their coefficients.
@@ -98,7 +99,11 @@ func (d *Predictor) exchanging(terms []int) bool {
 
 // congruentTo is l v l'. Most rows of l are those of the identity, all of many levels' among
 // them, so zeros are left out.
-func congruentTo(l *mat.Dense, v *mat.SymDense) *mat.Dense {
+func congruentTo(l *mat.Dense, of mat.Symmetric) *mat.Dense {
+	v, ok := of.(*mat.SymDense)
+	if !ok {
+		return linalg.Times(linalg.RowsTimes(l, of), mat.DenseCopyOf(l.T()))
+	}
 	n, q := l.Dims()
 	at, entries := make([][]int, n), 0 // where a row is not 0
 	for i := range n {

@@ -128,13 +128,21 @@ func newPlan(m Model) (*plan, error) {
 // chunkRows is the number of rows of a chunk, fewer where the model reads tensors, such as pictures: a chunk is
 // in memory as a whole. Learned terms that are Pieces are worth many.
 func (p *plan) chunkRows() int {
-	rows := moments.ChunkRows(p.p)
+	rows := moments.ChunkRows(p.held())
 	for _, t := range p.terms {
 		if tap, ok := t.(*Tap); ok && tap.Pieces != nil {
 			rows = max(rows, moments.PiecesRows)
 		}
 	}
 	return data.TensorRows(p.numbers, rows)
+}
+
+// held is of how many columns all products are as many numbers as are held: p, unless a term of many levels has most columns.
+func (p *plan) held() int {
+	if !p.manyLevels() {
+		return p.p
+	}
+	return int(math.Sqrt(float64(p.p)*float64(p.p) - float64(p.betweenLevels())/8))
 }
 
 // tensorNumbers is how many numbers a row of the tensors has that m reads.
@@ -184,9 +192,15 @@ func checkBlock(b Block) error {
 	if b.isKept() && (!b.Coordinates.raw() || len(b.Penalty.S) > 0 || b.Select) {
 		return fmt.Errorf("term %q is kept as it is: it takes no map, penalty or constraint", name)
 	}
+	if n := len(b.Penalty.Diagonal); n != 0 && n != len(b.Penalty.S) {
+		return fmt.Errorf("term %q: %d diagonals for %d penalties", name, n, len(b.Penalty.S))
+	}
 	for i, s := range b.Penalty.S {
-		if s.SymmetricDim() != free {
-			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), free)
+		if s == nil && (b.Penalty.Diagonal == nil || b.Penalty.Diagonal[i] == nil) {
+			return fmt.Errorf("term %q: penalty %d has neither a matrix nor a diagonal", name, i)
+		}
+		if d := b.Penalty.Dim(i); d != free {
+			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, d, free)
 		}
 	}
 	if c := b.Constraint; c.kind == orthogonalTo && len(c.normal) != d {

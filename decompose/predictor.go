@@ -353,8 +353,8 @@ func (s *solver) verdicts(context.Context) error {
 	if s.hierarchy != nil {
 		d.fit.judging.margins = s.nesting.Margins
 	}
-	d.judge(func(v *mat.SymDense, terms ...int) float64 {
-		return linalg.TraceOfProduct(v, s.columns.Products(terms...))
+	d.judge(func(v mat.Symmetric, terms ...int) float64 {
+		return linalg.Trace(v, s.columns.Products(terms...))
 	})
 	return nil
 }

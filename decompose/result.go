@@ -166,7 +166,7 @@ type Predictor struct {
 // covariances are what bands of a predictor are drawn by, in the raw coordinates of all terms, in
 // order. moments.bin has them; the zero value: it was not read, or there are none.
 type covariances struct {
-	cov    *mat.SymDense     // of the projection; nil: not at hand
+	cov    mat.Symmetric     // of the projection; nil: not at hand
 	robust *robustCovariance // by the last pass; nil: not at hand
 	mean   []float64         // weighted means of the columns
 	sumW   float64           // of the rows' weights
@@ -177,7 +177,7 @@ type covariances struct {
 // fitState is what the fit knows of a predictor and no file holds.
 type fitState struct {
 	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
-	bias     *mat.SymDense        // of cov, what smoothing adds to the sandwich; nil: nothing
+	bias     mat.Symmetric        // of cov, what smoothing adds to the sandwich; nil: nothing
 	lost     bool                 // the products had too few digits
 	judging  *judging             // what verdicts need; nil: they are other results'
 	between  *mat.SymDense        // covariances of hierarchical terms, after, over the rows; nil: none

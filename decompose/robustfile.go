@@ -14,7 +14,8 @@ import (
 // robustMagic begins what moments.bin holds of robust bands, behind the covariances of the
 // projection, so that programs that do not know it read the rest. Its version is its last
 // number. For each predictor follow p and, on and above the diagonal, the covariance (p x p),
-// its p covariances with the intercept, and the intercept's variance; p is 0 without them.
+// its p covariances with the intercept, and the intercept's variance; p is 0 without them. In files of version 2
+// covariances have their kind (wholeCovariance).
 const robustMagic = "robust/1\n"
 
 // splitsMagic begins what follows the last predictor of the section if a predictor's terms are split from margins
@@ -23,7 +24,7 @@ const robustMagic = "robust/1\n"
 const splitsMagic = "splits/1\n"
 
 // writeRobust writes the section; nothing without robust bands.
-func (r *Result) writeRobust(to *numberWriter) {
+func (r *Result) writeRobust(to *numberWriter, levelled bool) {
 	if !r.Bands.Robust() {
 		return
 	}
@@ -36,9 +37,7 @@ func (r *Result) writeRobust(to *numberWriter) {
 		}
 		n := len(c.intercept)
 		to.count(n)
-		for i := range n {
-			to.numbers(upperRow(c.cov, i)...)
-		}
+		to.covariance(c.cov, r.Predictors[k].cov, levelled)
 		to.numbers(c.intercept...)
 		to.numbers(c.variance)
 	}
@@ -69,7 +68,7 @@ func (r *Result) writeRobust(to *numberWriter) {
 
 // readSplits reads what follows splitsMagic.
 func (r *Result) readSplits(rest []byte) ([]byte, error) {
-	short := errors.New("decompose: the moments file is cut short")
+	short := errShortMoments
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
 		if len(rest) < 8 {
@@ -110,7 +109,7 @@ func (r *Result) readSplits(rest []byte) ([]byte, error) {
 }
 
 // readRobust reads the section, which raw is, whole or empty.
-func (r *Result) readRobust(raw []byte) error {
+func (r *Result) readRobust(raw []byte, levelled bool) error {
 	rest, ok := bytes.CutPrefix(raw, []byte(robustMagic))
 	if len(raw) == 0 || !ok {
 		if r.Bands.Robust() {
@@ -124,7 +123,7 @@ func (r *Result) readRobust(raw []byte) error {
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
 		if len(rest) < 8 {
-			return errors.New("decompose: the moments file is cut short")
+			return errShortMoments
 		}
 		n := binary.LittleEndian.Uint64(rest)
 		rest = rest[8:]
@@ -134,26 +133,12 @@ func (r *Result) readRobust(raw []byte) error {
 		if n != uint64(len(d.mean)) {
 			return fmt.Errorf("decompose: predictor %q: robust bands of %d columns, the covariance is of %d", d.Name, n, len(d.mean))
 		}
-		p := len(d.mean)
-		numbers := p*(p+1)/2 + p + 1
-		if numbers > len(rest)/8 {
-			return errors.New("decompose: the moments file is cut short")
+		from, p := &numberReader{rest: rest}, len(d.mean)
+		c := &robustCovariance{cov: from.covariance(p, d.cov, levelled), intercept: from.numbers(p)}
+		c.variance = from.numbers(1)[0]
+		if rest = from.rest; from.short {
+			return errShortMoments
 		}
-		next := func() float64 {
-			v := math.Float64frombits(binary.LittleEndian.Uint64(rest))
-			rest = rest[8:]
-			return v
-		}
-		c := &robustCovariance{cov: mat.NewSymDense(p, nil), intercept: make([]float64, p)}
-		for i := range p {
-			for j := i; j < p; j++ {
-				c.cov.SetSym(i, j, next())
-			}
-		}
-		for i := range p {
-			c.intercept[i] = next()
-		}
-		c.variance = next()
 		d.robust = c
 	}
 	if splits, ok := bytes.CutPrefix(rest, []byte(splitsMagic)); ok {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/internal/base/kernel"
@@ -78,7 +79,7 @@ func (g *sparseGrid) times(i int, v []float64) (sum float64) {
 }
 
 // quadratic is x'Vx at row i.
-func (g *sparseGrid) quadratic(i int, v *mat.SymDense) (sum float64) {
+func (g *sparseGrid) quadratic(i int, v mat.Symmetric) (sum float64) {
 	for l := g.first[i]; l < g.first[i+1]; l++ {
 		for k := g.first[i]; k < g.first[i+1]; k++ {
 			sum += g.value[l] * g.value[k] * v.At(g.column[l], g.column[k])
@@ -89,12 +90,10 @@ func (g *sparseGrid) quadratic(i int, v *mat.SymDense) (sum float64) {
 
 // standardErrors are those of the centred curve, se(f), and of the curve with the intercept, se(alpha_0 + f).
 func (g *sparseGrid) standardErrors(u *uncertainty) (curve, level []float64) {
-	d := u.cov.SymmetricDim()
-	vm := mat.NewVecDense(d, nil)
-	vm.MulVec(u.cov, mat.NewVecDense(d, u.mean))
-	mvm, shift := floats.Dot(u.mean, vm.RawVector().Data), floats.Dot(u.mean, u.intercept)
+	vm := linalg.MulVec(u.cov, u.mean)
+	mvm, shift := floats.Dot(u.mean, vm), floats.Dot(u.mean, u.intercept)
 	for i := range len(g.first) - 1 {
-		variance := math.Max(g.quadratic(i, u.cov)-2*g.times(i, vm.RawVector().Data)+mvm, 0)
+		variance := math.Max(g.quadratic(i, u.cov)-2*g.times(i, vm)+mvm, 0)
 		curve = append(curve, math.Sqrt(variance))
 		level = append(level, math.Sqrt(math.Max(variance+2*(g.times(i, u.intercept)-shift)+u.variance, 0)))
 	}
@@ -102,7 +101,7 @@ func (g *sparseGrid) standardErrors(u *uncertainty) (curve, level []float64) {
 }
 
 // simultaneous is uncertainty.simultaneous. Coefficients are drawn by a Cholesky factor of their correlations, whose work
-// is d^3/3 and d^2/2 for each draw.
+// is d^3/3 and d^2/2 for each draw; of many levels c is Sidak's bound of it.
 func (g *sparseGrid) simultaneous(u *uncertainty, df float64, seed uint64) []float64 {
 	se, half := g.standardErrors(u)
 	least := 0.0
@@ -111,9 +110,47 @@ func (g *sparseGrid) simultaneous(u *uncertainty, df float64, seed uint64) []flo
 			least = math.Max(least, se[i]/v)
 		}
 	}
-	c := math.Max(g.maxQuantile(u, half, df, seed), PointwiseQuantile(df)*least)
+	c := PointwiseQuantile(df) * least
+	if _, many := u.cov.(*linalg.Structured); many {
+		c = math.Max(c, sidakQuantile(se, half, df))
+	} else {
+		c = math.Max(c, g.maxQuantile(u, half, df, seed))
+	}
 	floats.Scale(c, half)
 	return half
+}
+
+// sidakQuantile is a c that max_i |f_i| / half_i exceeds with no more than the probability that is left, f_i being normal of standard
+// deviation se_i, whatever their correlations (Sidak 1967): independent ones would exceed it with just that. With df > 0 they
+// are divided by the root of a common chi-squared over df.
+func sidakQuantile(se, half []float64, df float64) float64 {
+	var cdf func(x float64) float64
+	if df > 0 {
+		cdf = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.CDF
+	} else {
+		cdf = distuv.UnitNormal.CDF
+	}
+	inside := func(c float64) float64 { // log of the probability of none
+		sum := 0.0
+		for i, h := range half {
+			if h > 0 && se[i] > 0 {
+				sum += math.Log1p(-2 * cdf(-c*h/se[i]))
+			}
+		}
+		return sum
+	}
+	lo, hi := 0.0, 1.0
+	for inside(hi) < math.Log(simultaneousLevel) {
+		lo, hi = hi, 2*hi
+	}
+	for range 40 { // to twelve digits
+		if c := (lo + hi) / 2; inside(c) < math.Log(simultaneousLevel) {
+			lo = c
+		} else {
+			hi = c
+		}
+	}
+	return hi
 }
 
 // maxQuantile is the quantile of max_i |f_i| / half_i for centred curves f of coefficients that are drawn.
@@ -166,7 +203,7 @@ type correlated struct {
 // pivot, far less than the differences between draws.
 const correlationRounding = 1e-10
 
-func newCorrelated(v *mat.SymDense) *correlated {
+func newCorrelated(v mat.Symmetric) *correlated {
 	c := &correlated{d: v.SymmetricDim()}
 	for i := range c.d {
 		if variance := v.At(i, i); variance > 0 {

@@ -24,11 +24,11 @@ func manyLevels(d, q int) (u *uncertainty, x *design.Codes) {
 	}
 	left.RowView(0).(*mat.VecDense).Zero()
 	u.cov = mat.NewSymDense(d, nil)
-	u.cov.SymOuterK(1, left)
+	u.cov.(*mat.SymDense).SymOuterK(1, left)
 	x = &design.Codes{D: d}
 	for i := range d {
 		if i > 0 {
-			u.cov.SetSym(i, i, u.cov.At(i, i)+1+r.Float64())
+			u.cov.(*mat.SymDense).SetSym(i, i, u.cov.At(i, i)+1+r.Float64())
 			u.intercept[i] = left.At(i, 0) / 8
 		}
 		x.Code = append(x.Code, int32(i))

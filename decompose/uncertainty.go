@@ -12,7 +12,7 @@ import (
 
 // uncertainty is what the standard errors of a sum of terms need.
 type uncertainty struct {
-	cov  *mat.SymDense // of their coefficients; nil: the sum is not identified, or none is at hand
+	cov  mat.Symmetric // of their coefficients; nil: the sum is not identified, or none is at hand
 	mean []float64     // of their raw columns
 
 	intercept []float64 // covariances of the coefficients with the intercept
@@ -53,26 +53,8 @@ func (d *Predictor) uncertaintyBy(c *robustCovariance, terms ...int) (*uncertain
 	for _, a := range at {
 		u.intercept = append(u.intercept, c.intercept[a])
 	}
-	u.cov = partOf(c.cov, at)
+	u.cov = linalg.Part(c.cov, at)
 	return u, nil
-}
-
-// partOf are some rows and columns of v: where they are neighbours, in its memory.
-func partOf(v *mat.SymDense, at []int) *mat.SymDense {
-	neighbours := len(at) > 0
-	for i, a := range at {
-		neighbours = neighbours && a == at[0]+i
-	}
-	if neighbours {
-		return v.SliceSym(at[0], at[0]+len(at)).(*mat.SymDense)
-	}
-	out := mat.NewSymDense(len(at), nil)
-	for i, a := range at {
-		for j := i; j < len(at); j++ {
-			out.SetSym(i, j, v.At(a, at[j]))
-		}
-	}
-	return out
 }
 
 // first is the first raw column of term j.
@@ -125,11 +107,21 @@ func (u *uncertainty) standardErrors(dst *mat.Dense, i, j int, x design.Columns)
 	for r := range n {
 		floats.Sub(centred.RawRowView(r), u.mean)
 	}
+	some, err := newSparseGrid(n, []design.Columns{design.Dense{Dense: centred}}) // as where all columns but one are at their means
+	if err != nil {
+		return err
+	}
+	if some != nil {
+		for r := range n {
+			dst.Set(i+r, j, math.Sqrt(math.Max(some.quadratic(r, u.cov), 0)))
+		}
+		return nil
+	}
 	spread := new(mat.Dense)
 	if d < manyColumns {
 		spread.Mul(centred, u.cov)
 	} else {
-		spread = linalg.Times(centred, u.cov)
+		spread = linalg.RowsTimes(centred, u.cov)
 	}
 	for r := range n {
 		dst.Set(i+r, j, math.Sqrt(math.Max(floats.Dot(centred.RawRowView(r), spread.RawRowView(r)), 0)))

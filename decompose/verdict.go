@@ -37,13 +37,13 @@ type judging struct {
 }
 
 // trace is tr(v C), C being the centred X'WX of the raw columns of terms, one after the other.
-type trace func(v *mat.SymDense, terms ...int) float64
+type trace func(v mat.Symmetric, terms ...int) float64
 
 // judge gives the verdicts again, after the covariance or the margins of terms, or the
 // convention of a predictor, have become others.
 func (r *Result) judge() {
 	for k := range r.Predictors {
-		r.Predictors[k].judge(func(v *mat.SymDense, terms ...int) float64 { return r.sum.Trace(v, k, terms...) })
+		r.Predictors[k].judge(func(v mat.Symmetric, terms ...int) float64 { return r.sum.Trace(v, k, terms...) })
 	}
 }
 

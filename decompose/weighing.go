@@ -2,34 +2,31 @@ package decompose
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // weighing finds the weights s_i of one predictor's rows, for one worker.
 type weighing struct {
 	of        *sandwichOf
-	form      *design.QuadraticWork // nil: nil: the leverages of leader are used; its rows come before
+	form      *design.QuadraticWork // nil: the leverages are those of leader, who has just met the same rows
 	leader    *weighing
-	followed  bool
-	found     [][]float64    // leverages that followers have not taken so far
-	taken     int            // of the leader's
 	influence *influenceWork // nil: nothing is split
 	h         []float64
 	pinned    []int64 // rows of high leverage by term
+	ofMeans   []meansTimes
 }
 
 // leverages are those of n rows with the columns x, but for their weights, by A^-1. Predictors that share it, as classes
-// do, meet the same rows at the same calls, one after the other: the first one finds what the others take.
+// do, meet the same rows one after the other: the first one finds them for all.
 func (w *weighing) leverages(n int, x []design.Columns) error {
 	if w.leader != nil {
-		w.h = w.leader.found[w.taken]
-		w.taken++
+		w.h = w.leader.h
 		return nil
 	}
 	w.h = sized(w.h, n)
@@ -37,14 +34,8 @@ func (w *weighing) leverages(n int, x []design.Columns) error {
 		return err
 	}
 	floats.Scale(1/w.of.phi, w.h)
-	if w.followed {
-		w.found = append(w.found, slices.Clone(w.h))
-	}
 	return nil
 }
-
-// begin forgets leverages of rows that followers have met, too.
-func (w *weighing) begin() { w.found, w.taken = w.found[:0], 0 }
 
 // leverage is that of row i, of weight wi.
 func (w *weighing) leverage(i int, wi float64) float64 {
@@ -124,23 +115,58 @@ func (w *weighing) pins(x []design.Columns, n int, weights []float64) error {
 // is x_j'[A^-1 x]_j of term j (all times phi).
 func (w *weighing) pin(columns []design.Columns, i int) {
 	s := w.of
-	x := mat.NewVecDense(len(s.centre), nil)
-	at := 0
+	if w.ofMeans == nil {
+		w.ofMeans = s.timesMeans()
+	}
+	x, at := make([]float64, len(s.centre)), 0
 	for _, c := range columns {
 		_, d := c.Dims()
-		design.CopyRow(x.RawVector().Data[at:at+d], c, i)
+		design.CopyRow(x[at:at+d], c, i)
 		at += d
 	}
-	floats.Sub(x.RawVector().Data, s.frame.Left())
-	var cx mat.VecDense
-	cx.MulVec(s.cov, x)
+	var entries []int
+	for a, v := range x {
+		if v != 0 {
+			entries = append(entries, a)
+		}
+	}
 	at = 0
-	for j, d := range s.frame.Dims {
-		if share := mat.Dot(x.SliceVec(at, at+d), cx.SliceVec(at, at+d)); share > w.of.phi*w.h[i]/4 {
+	for j, d := range s.frame.Dims { // with m_j the means of its columns (x_j - m_j)'[C(x - m)]_j, in the entries of x alone
+		of, share := w.ofMeans[j], 0.0
+		for _, a := range entries {
+			share -= x[a] * of.product[a]
+			if a >= at && a < at+d {
+				for _, b := range entries {
+					share += x[a] * x[b] * s.cov.At(a, b)
+				}
+				share -= x[a] * w.ofMeans[len(w.ofMeans)-1].product[a]
+			}
+		}
+		if share+of.shift > w.of.phi*w.h[i]/4 {
 			w.pinned[j]++
 		}
 		at += d
 	}
+}
+
+// meansTimes is C m_j, m_j being the point of one term's columns and 0 elsewhere, and m_j'C m.
+type meansTimes struct {
+	product []float64
+	shift   float64
+}
+
+// timesMeans are those of each term and, last, of all.
+func (s *sandwichOf) timesMeans() (out []meansTimes) {
+	left, at := s.frame.Left(), 0
+	for _, d := range s.frame.Dims {
+		own := make([]float64, len(left))
+		copy(own[at:at+d], left[at:])
+		product := linalg.MulVec(s.cov, own)
+		out = append(out, meansTimes{product, floats.Dot(product, left)})
+		at += d
+	}
+	product := linalg.MulVec(s.cov, left)
+	return append(out, meansTimes{product, floats.Dot(product, left)})
 }
 
 // untold is the part of phi/w_i that is added to the summand of a row with leverage h whose level has few rows:

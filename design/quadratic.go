@@ -30,23 +30,24 @@ type Quadratic struct {
 		sync.Mutex
 		form *Quadratic
 	}
-	inner inner // see inBands
+	inner inner       // see inBands
+	many  *manyLevels // in place of c and data; nil: C is dense
 }
 
 // NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
 // mean (p; nil: zeros) is kept and must not change.
-func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
-	if c != nil && !c.IsEmpty() {
-		own := mat.NewSymDense(c.SymmetricDim(), nil)
-		own.CopySym(c)
-		c = own
+func NewQuadratic(dims []int, c mat.Symmetric, mean []float64) (*Quadratic, error) {
+	if own, ok := c.(*mat.SymDense); ok && own != nil && !own.IsEmpty() {
+		copied := mat.NewSymDense(own.SymmetricDim(), nil)
+		copied.CopySym(own)
+		c = copied
 	}
 	return NewQuadraticIn(dims, c, mean)
 }
 
 // NewQuadraticIn is NewQuadratic in the memory of c, which must not change either: what gonum does
 // not read of it, the lower triangle, is overwritten.
-func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
+func NewQuadraticIn(dims []int, c mat.Symmetric, mean []float64) (*Quadratic, error) {
 	q := &Quadratic{dims: dims, mean: mean, starts: []int{0}}
 	p := 0
 	for _, d := range dims {
@@ -56,14 +57,18 @@ func NewQuadraticIn(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, er
 	if mean == nil {
 		q.mean = make([]float64, p)
 	}
-	if len(q.mean) != p || p > 0 && (c == nil || c.SymmetricDim() != p) {
+	if len(q.mean) != p || p > 0 && (isNil(c) || c.SymmetricDim() != p) {
 		return nil, fmt.Errorf("design: a quadratic form of bases with %d columns needs a matrix and means of as many", p)
 	}
 	q.c = &mat.Dense{}
+	if own, ok := c.(*linalg.Structured); ok {
+		return q, q.withMany(own)
+	}
 	if p > 0 {
-		raw := c.RawSymmetric()
+		dense := linalg.Dense(c)
+		raw := dense.RawSymmetric()
 		q.data, q.stride = raw.Data, raw.Stride
-		q.c = linalg.Mirror(c)
+		q.c = linalg.Mirror(dense)
 	}
 	return q, nil
 }
@@ -96,6 +101,7 @@ type QuadraticWork struct {
 	lean    lean
 	levels  levelsWork
 	pieces  bandsWork
+	many    manyWork
 	thin    []bool // by basis: entry by entry
 	now     []bool // of the call at hand
 	ready   bool
@@ -145,6 +151,9 @@ func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
 		if n, d := c.Dims(); n != len(dst) || d != k.of.dims[b] {
 			return fmt.Errorf("design: %d x %d columns of basis %d for a quadratic form of %d rows and %d columns", n, d, b, len(dst), k.of.dims[b])
 		}
+	}
+	if k.of.many != nil {
+		return k.many.rows(k.of.many, dst, x)
 	}
 	if slices.ContainsFunc(x, interpolated) {
 		return k.interpolated(dst, x)

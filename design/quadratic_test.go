@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // quadraticBases are columns of every kind on n rows, far from 0 where they are dense.
@@ -299,6 +300,62 @@ func TestQuadraticRefuses(t *testing.T) {
 	} {
 		if q.Work().Rows(make([]float64, 1), x) == nil {
 			t.Errorf("%v is taken", x)
+		}
+	}
+}
+
+// A form of many levels by few numbers of each is that of its whole matrix.
+func TestQuadraticOfManyLevels(t *testing.T) {
+	const levels, rows, k = 300, 200, 3
+	r := rand.New(rand.NewPCG(7, 8))
+	dims := []int{2, levels, 9, 4}
+	p := 2 + levels + 9 + 4
+	c := &linalg.Structured{D: make([]float64, p), U: mat.NewDense(p, k, nil), N: mat.NewDense(p, k, nil)}
+	mean := make([]float64, p)
+	for i := range p {
+		if mean[i] = r.NormFloat64(); i >= 2 && i < 2+levels {
+			c.D[i], mean[i] = 1+r.Float64(), r.Float64()/levels
+		}
+		for l := range k {
+			c.U.Set(i, l, r.NormFloat64())
+			c.N.Set(i, l, r.NormFloat64())
+		}
+	}
+	dense, codes := mat.NewDense(rows, 2, nil), &design.Codes{D: levels}
+	band, other := &design.Banded{D: 9, K: 4}, &design.Codes{D: 4, Value: make([]float64, rows)}
+	for i := range rows {
+		dense.SetRow(i, []float64{r.NormFloat64(), r.NormFloat64()})
+		codes.Code = append(codes.Code, int32(r.IntN(levels+1)-1))
+		band.First = append(band.First, int32(r.IntN(6)))
+		for range 4 {
+			band.Value = append(band.Value, r.Float64())
+		}
+		other.Code, other.Value[i] = append(other.Code, int32(r.IntN(4))), r.NormFloat64()
+	}
+	filled := mat.NewDense(rows, levels, nil)
+	if err := design.ToDense(filled, codes); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := design.NewQuadratic(dims, c.Dense(), mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := design.NewQuadratic(dims, c, mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := make([]float64, rows), make([]float64, rows)
+	if err := whole.Work().Rows(want, []design.Columns{design.Dense{Dense: dense}, codes, band, other}); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []design.Columns{codes, design.Dense{Dense: filled}} {
+		if err := many.Work().Rows(got, []design.Columns{design.Dense{Dense: dense}, g, band, other}); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if d := math.Abs(v - want[i]); !(d <= 1e-10*(1+math.Abs(want[i]))) {
+				t.Fatalf("%T: row %d is %g, want %g", g, i, v, want[i])
+			}
 		}
 	}
 }

@@ -2,8 +2,11 @@ package penalty
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // minEliminated is the number of columns of a term from which on it is worth a look whether
@@ -174,13 +177,17 @@ func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
 // them, or a column without penalty does not vary.
 func (f *eliminated) sorted(p *Problem, varies []float64) *eliminated {
 	const rounding = 1e-12 // relative to the lengths of two columns, of their product
-	n, raw := len(f.size), p.XX.RawSymmetric()
+	n := len(f.size)
 	mean := make([]float64, n)
 	for i := range n {
 		if p.Intercept {
 			mean[i] = math.Sqrt(p.SumW) * p.XMean[f.start+i] * varies[f.start+i]
 		}
 	}
+	if many, ok := p.XX.(*linalg.Structured); ok {
+		return f.apart(many, mean, varies)
+	}
+	raw := p.dense().RawSymmetric()
 	product := func(i, j int) float64 { // about 0
 		a, b := f.start+min(i, j), f.start+max(i, j)
 		return varies[a]*varies[b]*raw.Data[a*raw.Stride+b] + mean[i]*mean[j]
@@ -223,6 +230,25 @@ func (f *eliminated) sorted(p *Problem, varies []float64) *eliminated {
 				out.gram = append(out.gram, product(out.column[i], out.column[j])/(out.d[i]*out.d[j]))
 			}
 		}
+	}
+	return out
+}
+
+// apart is sorted of columns that many tells to have no products with each other: each is a group.
+func (f *eliminated) apart(many *linalg.Structured, mean, varies []float64) *eliminated {
+	n := len(f.size)
+	if at, few := slices.BinarySearch(many.Few, f.start); few || at < len(many.Few) && many.Few[at] < f.start+n {
+		return nil
+	}
+	for _, d := range many.D[f.start : f.start+n] {
+		if d < 0 || d == 0 && f.owner[0] < 0 {
+			return nil
+		}
+	}
+	out := &eliminated{start: f.start, terms: f.terms, column: sequence(n), lo: sequence(n + 1), at: sequence(n), d: f.d, size: f.size, owner: f.owner, mean: mean}
+	for i, d := range many.D[f.start : f.start+n] {
+		out.mean[i] /= out.d[i]
+		out.gram = append(out.gram, varies[f.start+i]*d/(out.d[i]*out.d[i]))
 	}
 	return out
 }
@@ -294,12 +320,13 @@ func (p *Problem) without(f *eliminated, live []bool) (*Problem, []bool) {
 		o.Others = append(o.Others, r)
 	}
 	if n := len(f.columns); n > 0 {
-		o.XX = mat.NewSymDense(n, nil)
+		xx := mat.NewSymDense(n, nil)
 		for a, i := range f.columns {
 			for b, j := range f.columns[a:] {
-				o.XX.SetSym(a, a+b, p.XX.At(i, j))
+				xx.SetSym(a, a+b, p.XX.At(i, j))
 			}
 		}
+		o.XX = xx
 	}
 	return o, alive
 }

@@ -85,7 +85,7 @@ func TestNotEliminated(t *testing.T) {
 		"rows of several levels": with(random, func(p *Problem, levels *Component) {
 			for i := range levels.Dim - 1 {
 				at := levels.Start + i
-				p.XX.SetSym(at, at+1, p.XX.At(at, at+1)+0.1)
+				p.XX.(*mat.SymDense).SetSym(at, at+1, p.XX.At(at, at+1)+0.1)
 			}
 		}),
 		"unknown means": with(random, func(p *Problem, _ *Component) { p.XMean = nil }),

@@ -292,7 +292,7 @@ func TestLogDeterminantOfOverlappingPenalties(t *testing.T) {
 	e1[4], e2[4], e2[5] = 0, 0, 0
 	p := &Problem{Rows: 100, SumW: 100, XX: Ridge(30), XZ: make([]float64, 30), ZZ: 1,
 		Terms: []Component{{Name: "te", Dim: 30, S: []*mat.SymDense{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
-	p.XX.ScaleSym(100, p.XX) // unit variance: coordinates stay as they are
+	p.XX.(*mat.SymDense).ScaleSym(100, p.XX) // unit variance: coordinates stay as they are
 	s := mustReduce(t, p)
 	if s.penalties[0].pair == nil {
 		t.Fatal("not a pair")

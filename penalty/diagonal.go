@@ -62,15 +62,21 @@ func ScaleDiagonal(s *mat.SymDense, maxRowNorm float64) (scaled []float64, facto
 	if scaled, ok = diagonalOf(s); !ok {
 		return nil, 0, false
 	}
+	scaled, factor = scaledDiagonal(scaled, maxRowNorm)
+	return scaled, factor, true
+}
+
+// scaledDiagonal is Scale of the matrix with this diagonal, in its memory.
+func scaledDiagonal(diag []float64, maxRowNorm float64) (scaled []float64, factor float64) {
 	norm := 0.0
-	for _, v := range scaled {
+	for _, v := range diag {
 		norm = math.Max(norm, math.Abs(v))
 	}
 	factor = scaleBy(norm, maxRowNorm)
-	for i := range scaled {
-		scaled[i] *= factor
+	for i := range diag {
+		diag[i] *= factor
 	}
-	return scaled, factor, true
+	return diag, factor
 }
 
 // diagonalOf is the diagonal of s if all else is zero.

@@ -37,7 +37,7 @@ func ExampleSelect() {
 		centre(column)
 		x.SetCol(j, column)
 	}
-	p.XX.SymOuterK(1, x.T())
+	p.XX.(*mat.SymDense).SymOuterK(1, x.T())
 	mat.NewVecDense(k, p.XZ).MulVec(x.T(), mat.NewVecDense(n, z))
 	p.ZZ = mat.Dot(mat.NewVecDense(n, z), mat.NewVecDense(n, z))
 

@@ -48,15 +48,16 @@ func newFewRows(p *Problem, o *Options) (f *fewRows, reduced *Problem) {
 		}
 		f.d[i] = math.Sqrt(v)
 	}
-	if !f.decompose(p.XX, int(p.Rows)) {
+	if !f.decompose(p.dense(), int(p.Rows)) {
 		return nil, nil
 	}
 	own, r := *p, len(f.values)
-	own.XX, own.XZ, own.Others = mat.NewSymDense(r, nil), f.down(p.XZ), nil
+	xx := mat.NewSymDense(r, nil)
+	own.XX, own.XZ, own.Others = xx, f.down(p.XZ), nil
 	ones := make([]float64, r)
 	for i, v := range f.values {
 		ones[i] = 1
-		own.XX.SetSym(i, i, v)
+		xx.SetSym(i, i, v)
 	}
 	if p.XMean != nil {
 		own.XMean = f.down(p.XMean)

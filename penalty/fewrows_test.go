@@ -46,7 +46,7 @@ func wide(rows, columns int, intercept bool) *Problem {
 		}
 	}
 	p.XX = mat.NewSymDense(columns, nil)
-	p.XX.SymOuterK(1, x.T())
+	p.XX.(*mat.SymDense).SymOuterK(1, x.T())
 	var xz mat.Dense
 	xz.Mul(x.T(), z)
 	p.XZ, p.ZZ, p.ZMean = mat.Col(nil, 0, &xz), mat.Dot(z.ColView(0), z.ColView(0)), means[0]
@@ -117,13 +117,13 @@ func TestFewRows(t *testing.T) {
 				addPenalties(s, p, want.Lambda)
 				bias := sandwich(full(other.Vp), s)
 				bias.ScaleSym(1/other.Scale, bias)
-				same("Shrinkage", own.Shrinkage(), bias)
+				same("Shrinkage", linalg.Dense(own.Shrinkage()), bias)
 				m := mat.NewSymDense(columns, nil)
 				m.CopySym(p.XX)
 				m.SymRankOne(m, 2, mat.NewVecDense(columns, slices.Clone(p.XZ)))
 				around := sandwich(full(other.Vp), m)
 				around.ScaleSym(1/(other.Scale*other.Scale), around)
-				same("A^-1 m A^-1", own.Sandwich().Around(linalg.Shifted{M: m}, nil), around)
+				same("A^-1 m A^-1", linalg.Dense(own.Sandwich().Around(linalg.Shifted{M: m}, nil)), around)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Fit is a penalised least squares fit with its smoothing parameters. All
@@ -25,8 +27,8 @@ type Fit struct {
 	Scale float64 // the reported scale RSS_w/(n - edf), or the known one; used for Vp and Ve
 	RSS   float64 // weighted residual sum of squares
 
-	Vp *mat.SymDense // p x p Bayesian covariance scale (X'WX + S)^-1; nil if p = 0
-	Ve *mat.SymDense // p x p frequentist covariance F Vp; nil if p = 0 or with Options.WithoutVe
+	Vp *mat.SymDense // p x p Bayesian covariance scale (X'WX + S)^-1; nil if p = 0, or where Covariance alone has it
+	Ve *mat.SymDense // p x p frequentist covariance F Vp; nil if Vp is, or with Options.WithoutVe
 
 	// Vc is Vp with the uncertainty of the smoothing parameters (p x p; Wood, Pya
 	// and Saefken 2016): Vp + J V J' and the second-order term by the factor
@@ -61,8 +63,9 @@ type Fit struct {
 	Status Status
 	Log    []Step
 
-	schur   *schur   // what was eliminated and factored last; nil: nothing
-	fewRows *fewRows // nil: it was fitted as it is
+	schur     *schur             // what was eliminated and factored last; nil: nothing
+	structure *linalg.Structured // (X'WX + S)^-1 in place of Vp; nil: there is Vp
+	fewRows   *fewRows           // nil: it was fitted as it is
 
 	// Others are the fits of Problem.Others: their own Alpha, RSS, Scale, Vp, Ve, Vc and
 	// EDF2, all else shared with this one. nil without.
@@ -76,7 +79,7 @@ func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	f.finish(p, s, rho, 0)
 	ok := s.solveAll(floor)
 	for r, own := range f.all() {
-		if ok && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
+		if ok && s.schur == nil && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
 			s.refine(r)
 			s.basis.times(own.Alpha, s.at[r].alpha)
 			own.RSS = s.residualOf(r)
@@ -90,6 +93,17 @@ func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 		}
 	}
 	return f
+}
+
+// Covariance is Vp where that is nil for columns of many levels, as a matrix of few numbers for each of them; else Vp. nil: p = 0.
+func (f *Fit) Covariance() mat.Symmetric {
+	switch {
+	case f.Vp != nil:
+		return f.Vp
+	case f.structure != nil:
+		return f.structure.Scaled(f.Scale)
+	}
+	return nil
 }
 
 // refine makes alpha of response r, from the factor at hand, that without penalty.
@@ -147,8 +161,11 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	var vp, ve *mat.SymDense // but for the scale
 	if s.q > 0 {
 		s.restoreInverse(rho)
-		vp, ve = s.covariances(p.XX)
-		f.schur = s.schur
+		if f.schur = s.schur; f.schur == nil || p.many() == nil {
+			vp, ve = s.covariances(p)
+		} else {
+			f.structure = s.schur.structure()
+		}
 	}
 	for range p.Others {
 		own := *f
@@ -180,7 +197,9 @@ func (f *Fit) finishResponse(s *search, r int, known float64, dim int, vp, ve *m
 		f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
 		return
 	}
-	f.Vp, f.Ve = vp, ve
+	if f.Vp, f.Ve = vp, ve; vp == nil {
+		return
+	}
 	if r < len(s.responses)-1 { // the last one takes their memory
 		f.Vp = mat.NewSymDense(dim, nil)
 		if ve != nil {

@@ -106,7 +106,7 @@ func (g *goldenPieces) problem(t testing.TB) *Problem {
 				}
 			}
 			for j, v := range row {
-				p.XX.SetSym(i, j, v)
+				p.XX.(*mat.SymDense).SetSym(i, j, v)
 			}
 		}
 	} else {

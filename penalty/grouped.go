@@ -77,8 +77,9 @@ func merge(groups []*Problem) *Problem {
 	first := groups[0]
 	dim := len(first.XZ)
 	p := &Problem{Intercept: first.Intercept, Terms: first.Terms, Independent: first.Independent}
+	xx := mat.NewSymDense(max(dim, 1), nil)
 	if dim > 0 {
-		p.XX = mat.NewSymDense(dim, nil)
+		p.XX = xx
 	}
 	for _, g := range groups {
 		p.Rows += g.Rows
@@ -95,7 +96,7 @@ func merge(groups []*Problem) *Problem {
 	}
 	for _, g := range groups {
 		if dim > 0 {
-			p.XX.AddSym(p.XX, g.about(p.XMean, g.SumW))
+			xx.AddSym(xx, g.about(p.XMean, g.SumW))
 		}
 	}
 	z := mergeResponse(groups, p, 0)

@@ -22,7 +22,7 @@ func TestMiddleOfOverlaps(t *testing.T) {
 		z[i] = r.NormFloat64() + x.At(i, 3)
 	}
 	p := &Problem{Rows: n, SumW: n, XX: mat.NewSymDense(q, nil), XZ: make([]float64, q)}
-	p.XX.SymOuterK(1, x.T())
+	p.XX.(*mat.SymDense).SymOuterK(1, x.T())
 	mat.NewVecDense(q, p.XZ).MulVec(x.T(), mat.NewVecDense(n, z))
 	p.ZZ = mat.Dot(mat.NewVecDense(n, z), mat.NewVecDense(n, z))
 	some := func(dim, rank int) *mat.SymDense {

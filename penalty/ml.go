@@ -129,7 +129,7 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 		terms = append(terms, part)
 		at, next = at+rank, next+len(t.S)
 	}
-	xx := p.XX
+	xx := p.dense()
 	if p.Intercept {
 		xx = mat.NewSymDense(dim, nil)
 		xx.SymRankOne(p.XX, p.SumW, mat.NewVecDense(dim, p.XMean))

@@ -37,7 +37,7 @@ func momentsOf(x *mat.Dense, z, w []float64, intercept bool) *Problem {
 		for j, v := range row {
 			p.XZ[j] += w[i] * v * zi
 			for k := j; k < dim; k++ {
-				p.XX.SetSym(j, k, p.XX.At(j, k)+w[i]*v*row[k])
+				p.XX.(*mat.SymDense).SetSym(j, k, p.XX.At(j, k)+w[i]*v*row[k])
 			}
 		}
 	}

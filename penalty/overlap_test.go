@@ -144,7 +144,7 @@ func TestDisjointDiagonalPenalties(t *testing.T) {
 		order = append(order, 3*level+2)
 	}
 	order = append(order, 12, 13, 14, 15, 16)
-	q.XX = symmetric(pick(full(p.XX), order, order))
+	q.XX = symmetric(pick(full(p.dense()), order, order))
 	q.XZ, q.XMean = make([]float64, 17), make([]float64, 17)
 	for a, i := range order {
 		q.XZ[a], q.XMean[a] = p.XZ[i], p.XMean[i]

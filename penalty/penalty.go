@@ -5,17 +5,54 @@
 // Criteria that need single rows, as leaving one out does, are left out for that reason.
 package penalty
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Penalty is a sum of quadratic penalties lambda_j a'S_j a on a block's d raw
 // coefficients. The zero value penalises nothing.
 type Penalty struct {
-	S  []*mat.SymDense // each d x d, positive semi-definite, unscaled
-	SP []float64       // fixed smoothing parameters; nil or negative: to be chosen
+	S        []*mat.SymDense // each d x d, positive semi-definite, unscaled
+	Diagonal [][]float64     // one per S: of one that is zero elsewhere its diagonal (d), in place of its S, which is nil; nil: each has its S
+	SP       []float64       // fixed smoothing parameters; nil or negative: to be chosen
 	// Link, one per S, names smoothing parameters that are one: penalties of any
 	// terms with the same name, if it is not empty, have the same lambda on the
 	// reported scale (mgcv's id). nil: each its own.
 	Link []string
+}
+
+// Matrix is S_j, also where it is given by its diagonal.
+func (p *Penalty) Matrix(j int) *mat.SymDense {
+	if diag := p.diagonal(j); diag != nil {
+		return matrixOf(diag)
+	}
+	return p.S[j]
+}
+
+// Dim is d of S_j.
+func (p *Penalty) Dim(j int) int {
+	if diag := p.diagonal(j); diag != nil {
+		return len(diag)
+	}
+	return p.S[j].SymmetricDim()
+}
+
+func (p *Penalty) diagonal(j int) []float64 {
+	if p.Diagonal == nil {
+		return nil
+	}
+	return p.Diagonal[j]
+}
+
+// ScaledDiagonal is Scale of S_j if that is zero off its diagonal, by which it is told.
+func (p *Penalty) ScaledDiagonal(j int, maxRowNorm float64) (scaled []float64, factor float64, ok bool) {
+	if diag := p.diagonal(j); diag != nil {
+		scaled, factor = scaledDiagonal(slices.Clone(diag), maxRowNorm)
+		return scaled, factor, true
+	}
+	return ScaleDiagonal(p.S[j], maxRowNorm)
 }
 
 // Problem is a penalised least squares problem by its moments, on the scale and
@@ -30,7 +67,7 @@ type Problem struct {
 	// means and the intercept itself is not among the p columns. Without one
 	// they are raw.
 	Intercept bool
-	XX        *mat.SymDense // X'WX
+	XX        mat.Symmetric // X'WX: a *mat.SymDense, or one that this module's packages make for columns of many levels
 	XZ        []float64     // X'Wz
 	ZZ        float64       // z'Wz
 

@@ -84,7 +84,7 @@ func TestToInfinity(t *testing.T) {
 	}
 	p := &Problem{Rows: rows, SumW: rows, XX: mat.NewSymDense(terms*dim, nil), XZ: make([]float64, terms*dim), ZZ: 2 * rows}
 	for j := range terms * dim { // orthogonal columns and noise
-		p.XX.SetSym(j, j, rows)
+		p.XX.(*mat.SymDense).SetSym(j, j, rows)
 		p.XZ[j] = 2 * math.Sqrt(rows) * rng.NormFloat64()
 	}
 	for i := range terms {

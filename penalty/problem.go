@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // responses are z and the others, as one list.
@@ -16,6 +18,20 @@ func (p *Problem) responses() []Response {
 		first.Y = mat.Col(nil, len(p.XZ), p.Factor)
 	}
 	return append([]Response{first}, p.Others...)
+}
+
+// many is X'WX where that is given for columns of many levels; else nil.
+func (p *Problem) many() *linalg.Structured {
+	many, _ := p.XX.(*linalg.Structured)
+	return many
+}
+
+// dense is X'WX with all of its numbers; nil of no columns.
+func (p *Problem) dense() *mat.SymDense {
+	if p.XX == nil {
+		return nil
+	}
+	return linalg.Dense(p.XX)
 }
 
 // independent is how many of the responses are independent of each other.
@@ -133,8 +149,8 @@ func (p *Problem) validate() error {
 		}
 	}
 	if len(faults) == 0 && dim > 0 {
-		if i, j, v, ok := nonFiniteEntry(p.XX); ok {
-			fault("X'WX of columns %d and %d is %g", i, j, v)
+		if i, j, ok := linalg.FiniteSym(p.XX); !ok {
+			fault("X'WX of columns %d and %d is %g", i, j, p.XX.At(i, j))
 		}
 		for i := range dim {
 			if v := p.XX.At(i, i); v < 0 {

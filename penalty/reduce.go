@@ -99,7 +99,7 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 		s.logDetA += 2 * math.Log(v)
 	}
 	gram := mat.NewSymDense(dim, nil)
-	to, from := gram.RawSymmetric(), p.XX.RawSymmetric()
+	to, from := gram.RawSymmetric(), p.dense().RawSymmetric()
 	linalg.EachRow(dim, func(i int) {
 		row := to.Data[i*to.Stride : i*to.Stride+dim]
 		for j, v := range from.Data[i*from.Stride+i : i*from.Stride+dim] {

@@ -89,7 +89,7 @@ func TestRowsHoldWhatProductsLose(t *testing.T) {
 func rowsProblem(x *mat.Dense, y []float64) *Problem {
 	n, p := x.Dims()
 	problem := &Problem{Rows: int64(n), SumW: float64(n), XX: mat.NewSymDense(p, nil), XZ: make([]float64, p), ZZ: mat.Dot(mat.NewVecDense(n, y), mat.NewVecDense(n, y))}
-	problem.XX.SymOuterK(1, x.T())
+	problem.XX.(*mat.SymDense).SymOuterK(1, x.T())
 	mat.NewVecDense(p, problem.XZ).MulVec(x.T(), mat.NewVecDense(n, y))
 	return problem
 }

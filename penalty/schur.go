@@ -130,11 +130,11 @@ func (s *system) appendIntercept(sumW float64) {
 func (f *eliminated) join(p *Problem, s *system, varies []float64) {
 	f.q = s.q
 	f.border = make([]float64, f.n()*f.q)
-	raw := mat.NewDense(f.n(), max(len(f.columns), 1), nil)
+	raw := f.across(p.XX)
 	for i, c := range f.column {
 		row, at := raw.RawRowView(i), f.start+c
 		for j, column := range f.columns {
-			row[j] = varies[at] * varies[column] * p.XX.At(at, column) / f.d[i]
+			row[j] = varies[at] * varies[column] * row[j] / f.d[i]
 		}
 	}
 	if s.basis != nil {
@@ -157,6 +157,25 @@ func (f *eliminated) join(p *Problem, s *system, varies []float64) {
 		}
 		f.cross = append(f.cross, cross)
 	}
+}
+
+// across are the products of the eliminated columns, by position, with those left.
+func (f *eliminated) across(xx mat.Symmetric) *mat.Dense {
+	if many, ok := xx.(*linalg.Structured); ok {
+		rows := make([]int, f.n()) // each is a group, in order
+		for i := range rows {
+			rows[i] = f.start + i
+		}
+		return many.Block(rows, f.columns)
+	}
+	out := mat.NewDense(f.n(), max(len(f.columns), 1), nil)
+	for i, c := range f.column {
+		row := out.RawRowView(i)
+		for j, column := range f.columns {
+			row[j] = xx.At(f.start+c, column)
+		}
+	}
+	return out
 }
 
 // penalties lists those of the columns left and of the eliminated ones in whole, in the

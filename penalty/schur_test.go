@@ -272,7 +272,7 @@ func TestEliminationOfNeighbours(t *testing.T) {
 		q.XX, q.XZ, q.XMean = mat.NewSymDense(len(columns), nil), permuted(p.XZ, columns), permuted(p.XMean, columns)
 		for a, i := range columns {
 			for b, j := range columns[a:] {
-				q.XX.SetSym(a, a+b, p.XX.At(i, j))
+				q.XX.(*mat.SymDense).SetSym(a, a+b, p.XX.At(i, j))
 			}
 		}
 		name := strings.Join(c.order, " + ")
@@ -342,7 +342,7 @@ func shrinkage(t *testing.T, name string, p *Problem, f *Fit) {
 	s := mat.NewSymDense(len(p.XZ), nil)
 	addPenalties(s, p, f.Lambda)
 	want := sandwich(full(f.Vp), s)
-	got := f.Shrinkage()
+	got := linalg.Dense(f.Shrinkage())
 	got.ScaleSym(f.Scale, got) // Vp has the scale twice
 	var apart mat.Dense
 	apart.Sub(got, want)
@@ -438,7 +438,7 @@ func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 				t.Errorf("%s: %s: groups have no products: %v", name, kind, apart)
 			}
 		}
-		got := around.Around(m, base)
+		got := linalg.Dense(around.Around(m, base))
 		base.ScaleSym(-1, base)
 		got.AddSym(got, base)
 		got.ScaleSym(f.Scale*f.Scale, got)
@@ -447,5 +447,100 @@ func sandwiched(t *testing.T, name string, p *Problem, f *Fit) {
 		if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(n)) {
 			t.Errorf("%s: the sandwich of %s differs by %.2g of %.2g", name, kind, mat.Norm(&apart, 2), largest)
 		}
+	}
+}
+
+// structure is X'WX of a problem of levels that no row has two of, next to other columns, and the range of the levels.
+func structure(p *Problem) (s *linalg.Structured, lo, hi int) {
+	for _, t := range p.Terms {
+		if t.Name == "levels" {
+			lo, hi = t.Start, t.Start+t.Dim
+		}
+	}
+	dim := len(p.XZ)
+	s = &linalg.Structured{D: make([]float64, dim), U: mat.NewDense(dim, 1, nil), N: mat.NewDense(dim, 1, nil)}
+	for j := range dim {
+		if j < lo || j >= hi {
+			s.Few = append(s.Few, j)
+			continue
+		}
+		s.D[j] = p.XX.At(j, j)
+		if p.Intercept {
+			s.D[j] += p.SumW * p.XMean[j] * p.XMean[j]
+			s.U.Set(j, 0, -p.SumW/2*p.XMean[j])
+			s.N.Set(j, 0, p.XMean[j])
+		}
+	}
+	if len(s.Few) > 0 {
+		s.V = mat.NewDense(dim, len(s.Few), nil)
+		for c, j := range s.Few {
+			for i := range dim {
+				v := p.XX.At(i, j)
+				if i < lo || i >= hi {
+					v /= 2
+				}
+				s.V.Set(i, c, v)
+			}
+		}
+	}
+	return s, lo, hi
+}
+
+// What is made of few numbers for each level is what all numbers make.
+func TestStructured(t *testing.T) {
+	for _, l := range levelledProblems {
+		if l.width > 1 {
+			continue
+		}
+		p := l.problem(sequence(l.levels))
+		q := *p
+		many, lo, hi := structure(p)
+		q.XX = many
+		o := Options{WithoutVc: true, WithoutVe: true}
+		want := denseFit(t, p, o)
+		got, err := Select(&q, &o)
+		if err != nil {
+			t.Fatalf("%s: %v", l.name, err)
+		}
+		if got.structure == nil || got.Vp != nil {
+			t.Errorf("%s: not by levels", l.name)
+			continue
+		}
+		near := func(what string, a, b mat.Symmetric) {
+			t.Helper()
+			var apart mat.Dense
+			apart.Sub(a, b)
+			if norm := mat.Norm(b, 2); !(mat.Norm(&apart, 2) <= 1e-7*norm) { // lambda is found to a few digits less
+				t.Errorf("%s: %s differs by %.2g of %.2g", l.name, what, mat.Norm(&apart, 2), norm)
+			}
+		}
+		near("Vp", got.Covariance(), want.Vp)
+		for i, v := range got.Alpha {
+			if d := math.Abs(v - want.Alpha[i]); !(d <= 1e-7*(1+math.Abs(v))) {
+				t.Fatalf("%s: coefficient %d differs by %.2g", l.name, i, d)
+			}
+		}
+		dim := len(p.XZ)
+		rng := rand.New(rand.NewPCG(1, 2))
+		m, sum := linalg.Shifted{Near: &linalg.Near{Lo: lo, Hi: hi, Width: 1}}, mat.NewSymDense(dim, nil)
+		for i := range dim {
+			for j := i; j < dim; j++ {
+				if i == j || len(many.Few) > 0 && (i < lo || i >= hi || j >= hi) {
+					sum.SetSym(i, j, rng.NormFloat64())
+				}
+			}
+			m.G, m.C = append(m.G, rng.NormFloat64()), append(m.C, rng.NormFloat64())
+		}
+		m.Near = nearOf(sum, lo, hi)
+		m.Near.Width, m.Near.Own = 1, linalg.Diagonal(sum)[lo:hi]
+		sum.RankTwo(sum, -1, mat.NewVecDense(dim, m.G), mat.NewVecDense(dim, m.C))
+		s := mat.NewSymDense(dim, nil)
+		addPenalties(s, p, want.Lambda)
+		around := func(s *mat.SymDense, scale float64) *mat.SymDense { return scaledBy(sandwich(full(want.Vp), s), scale) }
+		shrinkage := around(s, 1/want.Scale)
+		near("what smoothing adds", got.Shrinkage(), shrinkage)
+		whole := around(sum, 1/(want.Scale*want.Scale))
+		whole.AddSym(whole, shrinkage)
+		near("the sandwich", got.Sandwich().Around(m, got.Shrinkage()), whole)
 	}
 }

@@ -41,11 +41,12 @@ func (c *criterion) between(i, j int) float64 {
 
 // covariances are A^-1 and A^-1 X'WX A^-1 in the problem's coordinates, xx being X'WX there,
 // from the inverse; no ve if it is not wanted.
-func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
+func (c *criterion) covariances(p *Problem) (vp, ve *mat.SymDense) {
+	xx := p.dense()
 	if c.schur != nil {
 		vp = c.schur.vp()
 		if !c.withoutVe {
-			ve = (&Sandwich{schur: c.schur, start: c.schur.start}).Around(linalg.Shifted{M: reordered(xx, sequence(xx.SymmetricDim()))}, nil)
+			ve = linalg.Dense((&Sandwich{schur: c.schur, start: c.schur.start}).Around(linalg.Shifted{M: reordered(xx, sequence(xx.SymmetricDim()))}, nil))
 		}
 		return vp, ve
 	}

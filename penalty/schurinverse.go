@@ -15,6 +15,17 @@ import (
 //	A^-1       = D + N T^-1 N'
 //	A^-1 m A^-1 = D m D + U N' + N U',   U = (D m N + 1/2 N T^-1 N'm N) T^-1.
 
+// structure is A^-1 where each group is a single column.
+func (e *schur) structure() *linalg.Structured {
+	n := e.outer()
+	rows, _ := n.Dims()
+	half := product(n, full(e.below))
+	half.Scale(0.5, half)
+	out := &linalg.Structured{D: make([]float64, rows), U: half, N: n}
+	e.eachInverse(e.start, func(a, _ int, v float64) { out.D[a] = v })
+	return out
+}
+
 // vp is A^-1.
 func (e *schur) vp() *mat.SymDense {
 	nt := transposed(e.outer())
@@ -29,6 +40,7 @@ func (e *schur) vp() *mat.SymDense {
 // matter of p^2 operations for each of the others.
 type Sandwich struct {
 	schur  *schur
+	many   bool                          // what it makes is a linalg.Structured
 	expand func(n *mat.Dense) *mat.Dense // N in the coordinates of m; nil: those of the problem
 	start  int                           // first of the eliminated columns there
 	rows   *fewRows                      // in place of all that; nil: not by these
@@ -43,7 +55,7 @@ func (f *Fit) Sandwich() *Sandwich {
 		return nil
 	}
 	f.schur.outer() // once: who calls Around may do so several times at once
-	return &Sandwich{schur: f.schur, start: f.schur.start}
+	return &Sandwich{schur: f.schur, start: f.schur.start, many: f.structure != nil}
 }
 
 // Eliminated are the columns [lo, hi) of the problem that were eliminated first; 0, 0: none were, and In is not to be called.
@@ -57,12 +69,16 @@ func (s *Sandwich) Eliminated() (lo, hi int) {
 // In is s in coordinates of which coefficients are T times the problem's, T A^-1 T' m T A^-1 T': expand
 // is the product of T and a matrix, and takes the eliminated columns as they are to those from start on.
 func (s *Sandwich) In(expand func(*mat.Dense) *mat.Dense, start int) *Sandwich {
-	return &Sandwich{schur: s.schur, expand: expand, start: start}
+	return &Sandwich{schur: s.schur, expand: expand, start: start, many: s.many}
 }
 
 // Around is A^-1 m A^-1 + base (nil: 0); the memory of m is used up. Where groups have no products with each other
 // and m is told so (linalg.Near) the work is that of the columns left.
-func (s *Sandwich) Around(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {
+func (s *Sandwich) Around(m linalg.Shifted, plus mat.Symmetric) mat.Symmetric {
+	if s.many {
+		return s.aroundMany(m, plus)
+	}
+	base, _ := plus.(*mat.SymDense)
 	if s.rows != nil {
 		out := s.rows.sandwich(m.Sum())
 		linalg.AddTriangle(out, base)
@@ -94,6 +110,33 @@ func (s *Sandwich) Around(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {
 	return out
 }
 
+// aroundMany is Around where each group is a single column, and m.Near is there.
+func (s *Sandwich) aroundMany(m linalg.Shifted, plus mat.Symmetric) *linalg.Structured {
+	e, n := s.schur, s.schur.outer()
+	if s.expand != nil {
+		n = s.expand(n)
+	}
+	rows, _ := n.Dims()
+	mn := e.timesNear(m, n)
+	nmn, d := linalg.TransTimes(n, mn), e.timesD(mn, s.start)
+	out := &linalg.Structured{D: make([]float64, rows)}
+	e.eachInverse(s.start, func(a, _ int, v float64) { out.D[a] = v * v * m.Near.At(a-m.Near.Lo, a-m.Near.Lo) })
+	timesD := func(x []float64) []float64 { return e.timesD(mat.NewDense(len(x), 1, x), s.start).RawMatrix().Data }
+	u := e.outerHalf(n, d, nmn)
+	g, c := timesD(m.G), timesD(m.C)
+	for i := range g {
+		g[i] = -g[i]
+	}
+	var left, right mat.Dense
+	left.Augment(u, mat.NewDense(rows, 1, g))
+	right.Augment(n, mat.NewDense(rows, 1, c))
+	out.U, out.N = &left, &right
+	if base, ok := plus.(*linalg.Structured); ok {
+		return out.Plus(base)
+	}
+	return out
+}
+
 // timesD is D x, the eliminated columns beginning at start.
 func (e *schur) timesD(x *mat.Dense, start int) *mat.Dense {
 	rows, q := x.Dims()
@@ -106,9 +149,12 @@ func (e *schur) timesD(x *mat.Dense, start int) *mat.Dense {
 // penalties take from alpha (Nychka 1988; Wood 2017, 6.10), where columns of many
 // levels made it a matter of p^2 operations for each of the others. nil elsewhere, or
 // without residual: Vp has it then, in p^3.
-func (f *Fit) Shrinkage() *mat.SymDense {
+func (f *Fit) Shrinkage() mat.Symmetric {
 	if f.schur == nil && f.fewRows == nil || !(f.Scale > 0) {
 		return nil
+	}
+	if f.structure != nil {
+		return f.schur.shrinkageOfMany().Scaled(f.Scale)
 	}
 	var v *mat.SymDense
 	if f.fewRows != nil {
@@ -123,10 +169,31 @@ func (f *Fit) Shrinkage() *mat.SymDense {
 // ShrinkageIn is T Shrinkage T' at once, expand being the product of T and a matrix, where that is less than both
 // one after the other: if nothing eliminated has a penalty. nil elsewhere.
 func (f *Fit) ShrinkageIn(expand func(*mat.Dense) *mat.Dense) *mat.SymDense {
-	if f.schur == nil || !(f.Scale > 0) || f.schur.penalised() {
+	if f.schur == nil || !(f.Scale > 0) || f.structure != nil || f.schur.penalised() {
 		return nil
 	}
 	return f.schur.shrinkageOfLeft(f.Scale, expand(f.schur.outer()))
+}
+
+// shrinkageOfMany is A^-1 S A^-1 where each group is a single column.
+func (e *schur) shrinkageOfMany() *linalg.Structured {
+	n := e.outer()
+	rows, _ := n.Dims()
+	out := &linalg.Structured{D: make([]float64, rows), N: n}
+	nsn, dsn := mat.NewSymDense(e.q, nil), mat.NewDense(rows, e.q, nil)
+	if e.penalised() {
+		squares := make([]float64, e.n())
+		for i, r := range e.root {
+			squares[i] = r * r
+			a := e.start + e.column[i]
+			kernel.Axpy(dsn.RawRowView(a), e.p[i*e.q:(i+1)*e.q], e.inverse[i]*squares[i]/e.d[i])
+			out.D[a] = e.inverse[i] * e.inverse[i] * squares[i] / (e.d[i] * e.d[i])
+		}
+		weightedGram(nsn, e.p, squares)
+	}
+	e.left.addRoots(nsn, e.rho)
+	out.U = e.outerHalf(n, dsn, full(nsn))
+	return out
 }
 
 // shrinkage is A^-1 S A^-1.
@@ -177,12 +244,7 @@ func (e *schur) shrinkageOfLeft(scale float64, n *mat.Dense) *mat.SymDense {
 
 // addOuter adds U N' + N U' - g c' - c g' to out, from D m N and N'm N; g nil: without the latter.
 func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense, g, c []float64) {
-	inverse := full(e.below)
-	half := product(inverse, nmn)
-	half.Scale(0.5, half)
-	u := product(n, half)
-	kernel.Add(u.RawMatrix().Data, u.RawMatrix().Data, dmn.RawMatrix().Data)
-	u = product(u, inverse)
+	u := e.outerHalf(n, dmn, nmn)
 	rows, q := n.Dims()
 	if g != nil {
 		q++ // -g and c are further columns of U and N
@@ -197,6 +259,16 @@ func (e *schur) addOuter(out *mat.SymDense, n, dmn, nmn *mat.Dense, g, c []float
 	}
 	copy(raw[2*q*rows:], raw[:q*rows])
 	linalg.AddSymmetric(out, unu.Slice(0, 2*q, 0, rows).(*mat.Dense), unu.Slice(q, 3*q, 0, rows).(*mat.Dense))
+}
+
+// outerHalf is U, from D m N and N'm N.
+func (e *schur) outerHalf(n, dmn, nmn *mat.Dense) *mat.Dense {
+	inverse := full(e.below)
+	half := product(inverse, nmn)
+	half.Scale(0.5, half)
+	u := product(n, half)
+	kernel.Add(u.RawMatrix().Data, u.RawMatrix().Data, dmn.RawMatrix().Data)
+	return product(u, inverse)
 }
 
 // outer is N, to be read.

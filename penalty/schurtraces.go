@@ -220,7 +220,13 @@ func (e *schur) determined(s *system, unit, tol float64) bool {
 		copy(y[i*free:(i+1)*free], e.y[i*e.q+at:])
 	}
 	e.invertGroups()
-	squares, trace := squaredSum(e.inverse), unit*float64(e.n()+free)
+	// The largest eigenvalue is no more than that of the largest group and that of the others together.
+	squares, group := squaredSum(e.inverse), 0
+	for g := range e.at {
+		lo, hi := e.group(g)
+		group = max(group, hi-lo)
+	}
+	largest := unit * float64(group+free)
 	if free > 0 {
 		base, t := mat.NewSymDense(free, nil), mat.NewSymDense(free, nil)
 		for i := range free {
@@ -247,7 +253,7 @@ func (e *schur) determined(s *system, unit, tol float64) bool {
 		sum := math.Sqrt(squares) + math.Sqrt(math.Max(0, linalg.TraceOfProduct(h, k))) + 2*math.Sqrt(squaredSum(q.RawMatrix().Data)) + mat.Norm(t, 2)
 		squares = sum * sum
 	}
-	return 1/math.Sqrt(squares) > 100*tol*tol*trace
+	return 1/math.Sqrt(squares) > 100*tol*tol*largest
 }
 
 func squaredSum(x []float64) float64 {

@@ -55,6 +55,9 @@ func choose(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (
 	return fit, err
 }
 
+// mostDense is up to how many columns X'WX of many levels may become a matrix with all of its numbers.
+const mostDense = 20_000
+
 // criterion is that of the options, made from p. Columns are eliminated first where that
 // is a gain, unless dense.
 func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Problem, live []bool, dense bool) (*criterion, error) {
@@ -62,6 +65,9 @@ func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Proble
 		if c := newSchur(ctx, p, live, opts); c != nil {
 			return c, nil
 		}
+	}
+	if many := p.many(); many != nil && len(many.D) > mostDense {
+		return nil, fmt.Errorf("penalty: X'WX of %d columns has no inverse of few numbers: columns of many levels are a combination of others, or the criterion takes the whole matrix: leave other terms of the same columns out, or choose REML", len(many.D))
 	}
 	s, err := reduce(ctx, p, live, opts.RankTolerance)
 	if err != nil {
@@ -131,7 +137,7 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 		return nil, errSingular
 	}
 	if without {
-		if c.schur != nil { // there is nothing to choose, and products are refined
+		if c.schur != nil && p.many() == nil { // there is nothing to choose, and products are refined
 			return chooseUntilDone(ctx, p, opts, groups, true)
 		}
 		if s.zz() == 0 {

@@ -62,7 +62,7 @@ func TestColumnScaleDoesNotMatter(t *testing.T) {
 		for i := range d {
 			q.XZ[i] = p.XZ[i] * d[i]
 			for j := i; j < len(d); j++ {
-				q.XX.SetSym(i, j, p.XX.At(i, j)*d[i]*d[j])
+				q.XX.(*mat.SymDense).SetSym(i, j, p.XX.At(i, j)*d[i]*d[j])
 			}
 		}
 		for _, term := range p.Terms {
@@ -186,10 +186,10 @@ func TestConstantsAreRecognised(t *testing.T) {
 	q.XX = mat.NewSymDense(7, nil)
 	for i := range 6 {
 		for j := i; j < 6; j++ {
-			q.XX.SetSym(i, j, p.XX.At(i, j))
+			q.XX.(*mat.SymDense).SetSym(i, j, p.XX.At(i, j))
 		}
 	}
-	q.XX.SetSym(6, 6, 3e-27)
+	q.XX.(*mat.SymDense).SetSym(6, 6, 3e-27)
 	q.XZ, q.XMean = append(append([]float64(nil), p.XZ...), 1e-15), append(append([]float64(nil), p.XMean...), 5)
 	q.Terms = append(append([]Component(nil), p.Terms...), Component{Name: "constant", Start: 6, Dim: 1})
 	f, g := mustSelect(t, p, nil), mustSelect(t, &q, nil)

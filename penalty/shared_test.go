@@ -35,7 +35,7 @@ func stackedProblem(p *Problem) *Problem {
 		q.ZZ += z.ZZ
 		for i := range dim {
 			for j := i; j < dim; j++ {
-				q.XX.SetSym(r*dim+i, r*dim+j, p.XX.At(i, j))
+				q.XX.(*mat.SymDense).SetSym(r*dim+i, r*dim+j, p.XX.At(i, j))
 			}
 		}
 		for _, t := range p.Terms {

@@ -19,7 +19,7 @@ func largeProblem(dim, smooths int) *Problem {
 	levels := dim - smooths*k
 	n := 20 * dim
 	p := &Problem{Rows: int64(n), SumW: float64(n), XX: mat.NewSymDense(dim, nil), XZ: make([]float64, dim)}
-	raw := p.XX.RawSymmetric()
+	raw := p.XX.(*mat.SymDense).RawSymmetric()
 	effect := make([]float64, levels)
 	for l := range effect {
 		effect[l] = 0.5 * rng.NormFloat64()

@@ -44,7 +44,7 @@ func TestColumnsThatHardlyAnyRowReaches(t *testing.T) {
 		}
 		p.ZZ += (z[i] - p.ZMean) * (z[i] - p.ZMean)
 	}
-	p.XX.SymOuterK(1, x.T())
+	p.XX.(*mat.SymDense).SymOuterK(1, x.T())
 	second, err := Difference(k, 2)
 	if err != nil {
 		t.Fatal(err)

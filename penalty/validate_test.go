@@ -31,8 +31,8 @@ func TestBadInput(t *testing.T) {
 		{func(p *Problem) { p.Factor = mat.NewDense(3, 3, nil); p.Factor.Set(1, 2, math.NaN()) }, nil, "penalty: entry (1,2) of the factor is NaN"},
 		{func(p *Problem) { p.XMean = []float64{1} }, nil, "penalty: there are 1 column means for 2 columns"},
 		{func(p *Problem) { p.ZMean = math.NaN() }, nil, "penalty: a mean is NaN"},
-		{func(p *Problem) { p.XX.SetSym(0, 1, math.NaN()) }, nil, "penalty: X'WX of columns 0 and 1 is NaN"},
-		{func(p *Problem) { p.XX.SetSym(1, 1, -2) }, nil, "penalty: X'WX of column 1 with itself is -2: it cannot be negative"},
+		{func(p *Problem) { p.XX.(*mat.SymDense).SetSym(0, 1, math.NaN()) }, nil, "penalty: X'WX of columns 0 and 1 is NaN"},
+		{func(p *Problem) { p.XX.(*mat.SymDense).SetSym(1, 1, -2) }, nil, "penalty: X'WX of column 1 with itself is -2: it cannot be negative"},
 		{func(p *Problem) { p.Terms[0].Start = 1 }, nil,
 			"penalty: term \"s(x)\" covers columns 1 to 3: terms must follow each other without gaps, this one from 0\npenalty: the terms cover 3 of 2 columns"},
 		{func(p *Problem) { p.Terms = nil }, nil, "penalty: the terms cover 0 of 2 columns"},
@@ -56,9 +56,9 @@ func TestBadInput(t *testing.T) {
 		{func(*Problem) {}, &Options{Tolerance: -1}, "penalty: tolerance -1 must be positive"},
 		{func(p *Problem) { p.Rows, p.SumW = 3, 3 }, &Options{Gamma: 4},
 			"penalty: gamma 4 times 1 unpenalised directions exceeds the 3 rows: lower gamma"},
-		{func(p *Problem) { p.XX.SetSym(0, 1, 5) }, nil,
+		{func(p *Problem) { p.XX.(*mat.SymDense).SetSym(0, 1, 5) }, nil,
 			"penalty: X'WX + S is not positive definite to rounding, or a fixed smoothing parameter is extreme: X'WX holds too few digits of some direction that decides"},
-		{func(p *Problem) { p.XX.SetSym(0, 1, 5); p.Terms[0].S = nil }, nil,
+		{func(p *Problem) { p.XX.(*mat.SymDense).SetSym(0, 1, 5); p.Terms[0].S = nil }, nil,
 			"penalty: X'WX is not positive semi-definite (eigenvalue -40 next to 60): X'WX holds too few digits of some direction that decides"},
 	} {
 		p := good()

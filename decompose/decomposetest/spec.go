@@ -125,7 +125,8 @@ func checkBlock(f *faults, b decompose.Block) {
 		}
 		d = c // the penalties are about its coordinates
 	}
-	for i, s := range b.Penalty.S {
+	for i := range b.Penalty.S {
+		s := b.Penalty.Matrix(i)
 		if s.SymmetricDim() != d {
 			f.add("%q: penalty %d is %d x %d, the coefficients are %d", name, i+1, s.SymmetricDim(), s.SymmetricDim(), d)
 			continue
@@ -194,8 +195,8 @@ func sameBlock(f *faults, when string, one, parts decompose.Block, b *data.Batch
 		return
 	}
 	sameValues(f, when, one.Term, parts.Term, b)
-	for i, s := range one.Penalty.S {
-		if !mat.Equal(s, parts.Penalty.S[i]) {
+	for i := range one.Penalty.S {
+		if !mat.Equal(one.Penalty.Matrix(i), parts.Penalty.Matrix(i)) {
 			f.add("%s, %q has another penalty %d", when, name, i+1)
 		}
 	}

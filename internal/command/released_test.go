@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,6 +72,14 @@ func TestWriteFormats(t *testing.T) {
 			if err := os.Remove(place(route + "/" + name)); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+	levelled := filepath.Join(t.TempDir(), "levels.csv")
+	write(t, levelled, levelledRows())
+	done(t, "decompose", "--predictions", "p", "--data", levelled, "--formula", `~ g + s(x, bs="ps", k=5)`, "--contributions", "none", "--interactions", "none", "--out", place("levels"))
+	for _, file := range []string{"effects.csv", "report.html", "run.json"} {
+		if err := os.Remove(place("levels/" + file)); err != nil {
+			t.Fatal(err)
 		}
 	}
 	done(t, "monitor", place("gram"), "--data", place("rows.csv"), "--time", "dow", "--by", "label", "--block", "3", "--weights", "w", "--state", place("monitor.json"))
@@ -151,6 +161,37 @@ func sameNumbers(t *testing.T, want, got string) {
 			b, errB := strconv.ParseFloat(tables[1][i+1][j], 64)
 			if errA != nil || errB != nil || !(math.Abs(a-b) <= 1e-8*(1+math.Abs(a))) {
 				t.Fatalf("row %d, %s: %s in %s, %s in %s", i+1, tables[0][0][j], cell, want, tables[1][i+1][j], got)
+			}
+		}
+	}
+}
+
+// levelledRows are rows of 520 levels, with what some model predicts.
+func levelledRows() string {
+	var b strings.Builder
+	b.WriteString("x,g,p\n")
+	r := rand.New(rand.NewPCG(8, 9))
+	for i := range 2600 {
+		x, l := r.NormFloat64(), i%520
+		fmt.Fprintf(&b, "%.4f,l%d,%.6f\n", x, l, math.Sin(x)+math.Cos(float64(l))+x*math.Sin(float64(l*l))/5)
+	}
+	return b.String()
+}
+
+// TestReleasedLevelsAreRead: covariances of many levels give each of them its standard error.
+func TestReleasedLevelsAreRead(t *testing.T) {
+	for _, dir := range releases(t) {
+		r, err := resultdir.Read(filepath.Join(dir, "levels"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := r.Coefficients(0)
+		if err != nil || len(all) != 520 {
+			t.Fatal(len(all), err)
+		}
+		for _, c := range all {
+			if !(c.SE > 0.01 && c.SE < 1) {
+				t.Errorf("%s: level %q has the standard error %g", dir, c.Level, c.SE)
 			}
 		}
 	}

@@ -144,12 +144,12 @@ func (v *View) factor(m *Moments, at []int, mix []float64) {
 	} else {
 		householder.Stack(r, n, rows, n, from.N, head, new(householder.Work))
 	}
-	products := make([]float64, n*n)
+	products, xx := make([]float64, n*n), v.XX.(*mat.SymDense)
 	kernel.AddGram(products, n, r, n, n, n, nil)
 	for i := range q {
 		v.XR[i] = products[i*n+q]
 		for j := i; j < q; j++ {
-			v.XX.SetSym(i, j, products[i*n+j])
+			xx.SetSym(i, j, products[i*n+j])
 		}
 	}
 	v.RR = products[n*n-1]

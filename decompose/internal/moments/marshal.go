@@ -16,8 +16,9 @@ import (
 //
 //	"PHOM", version uint16, kind uint16
 //	layout: counts and dimensions as uint32, names as length and bytes
-//	versions 3 and 4: after a basis' dimension its ID, like a name
+//	versions 3 to 5: after a basis' dimension its ID, like a name
 //	versions 2 and 4: the route as uint32, 1 for the triangular factor
+//	version 5: for each basis a width as uint32
 //	kind 1: one body
 //	kind 2: first and next as int64, then one body per dyadic interval, or an
 //	empty one if there is none
@@ -29,13 +30,15 @@ import (
 // MaxRowNorm, Mean and its rounding errors, MeanR and its rounding errors, XX's
 // upper triangle by rows, XR by rows, RR's upper triangle by rows; or R's upper
 // triangle by rows, with a factor. So a file is at least half as large as what it
-// decodes to. A layout is written in the least version that holds it.
+// decodes to. A layout is written in the least version that holds it. With widths a row of XX leaves out
+// products with columns of its own basis that far or farther behind: their product is
+// -sum w Mean_i Mean_j, as no row has both.
 const (
 	magic       = "PHOM"
 	version     = 1 // names and dimensions, products
 	factored    = 1 // more for a version with a factor
 	identified  = 2 // more for a version with IDs
-	versions    = version + factored + identified
+	levelled    = 5 // of products with widths, and IDs
 	kindMoments = 1
 	kindSum     = 2
 	kindRuns    = 3 // a sum with gaps, or of chunks without rows at its end
@@ -54,9 +57,10 @@ func (m *Moments) MarshalBinary() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	out := appendHeader(nil, m.Layout, kindMoments)
-	out = appendLayout(out, m.Layout)
-	out = m.appendBody(out)
+	width := widthsOf(m)
+	out := appendHeader(nil, m.Layout, kindMoments, width)
+	out = appendLayout(out, m.Layout, width)
+	out = m.appendBody(out, width)
 	return appendCRC(out), nil
 }
 
@@ -78,6 +82,9 @@ func (m *Moments) UnmarshalBinary(data []byte) error {
 	n := blank(l, l.meeting())
 	if err := n.readBody(r); err != nil {
 		return err
+	}
+	if !n.manyLevels() {
+		n.fill()
 	}
 	*m = *n
 	return nil
@@ -107,7 +114,8 @@ func (s *Sum) MarshalBinary() ([]byte, error) {
 	if len(runs) > 1 || len(behind) > 0 {
 		kind = kindRuns
 	}
-	out := appendLayout(appendHeader(nil, s.layout, kind), s.layout)
+	width := widthsOf(nodes...)
+	out := appendLayout(appendHeader(nil, s.layout, kind, width), s.layout, width)
 	switch {
 	case kind == kindRuns:
 		for _, list := range [][][2]int{runs, behind} {
@@ -122,16 +130,39 @@ func (s *Sum) MarshalBinary() ([]byte, error) {
 	default:
 		out = put(put(out, runs[0][0]), runs[0][1])
 	}
-	body := int(s.layout.bodyBytes())
+	body := int(s.layout.bodyBytes(width))
 	out = slices.Grow(out, len(nodes)*body+crcSize)
 	for _, m := range nodes {
 		if m == nil {
 			out = append(out, make([]byte, body)...)
 			continue
 		}
-		out = m.appendBody(out)
+		out = m.appendBody(out, width)
 	}
 	return appendCRC(out), nil
+}
+
+// widthsOf are the widths by basis in which all of these (nil: without rows) hold their products, where some basis has many
+// levels; nil: all products are written.
+func widthsOf(nodes ...*Moments) (width []int) {
+	many := false
+	for _, m := range nodes {
+		if m == nil || m.R != nil {
+			continue
+		}
+		many = many || m.manyLevels()
+		own := m.widths()
+		if width == nil {
+			width = own
+		}
+		for a, w := range own {
+			width[a] = max(width[a], w)
+		}
+	}
+	if !many {
+		return nil
+	}
+	return width
 }
 
 // UnmarshalBinary replaces s by what MarshalBinary encoded. It allocates no more
@@ -182,7 +213,7 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 // single run.
 func (s *Sum) readNodes(r *reader, runs [][2]int) error {
 	var nodes []dyadic.Node[*Moments]
-	most := float64(len(r.data)) / s.layout.bodyBytes()
+	most := float64(len(r.data)) / s.layout.bodyBytes(r.width)
 	for _, run := range runs {
 		dyadic.Cover(run[0], run[1], func(start, level int) {
 			if float64(len(nodes)) <= most {
@@ -222,13 +253,16 @@ func (s *Sum) readNodes(r *reader, runs [][2]int) error {
 	return nil
 }
 
-func appendHeader(out []byte, l Layout, kind uint16) []byte {
+func appendHeader(out []byte, l Layout, kind uint16, width []int) []byte {
 	v := uint16(version)
 	if l.Factor {
 		v += factored
 	}
 	if l.identified() {
 		v += identified
+	}
+	if width != nil {
+		v = levelled
 	}
 	out = append(out, magic...)
 	out = binary.LittleEndian.AppendUint16(out, v)
@@ -239,9 +273,9 @@ func appendCRC(out []byte) []byte {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli()))
 }
 
-func appendLayout(out []byte, l Layout) []byte {
+func appendLayout(out []byte, l Layout, width []int) []byte {
 	put := func(v int) { out = binary.LittleEndian.AppendUint32(out, uint32(v)) }
-	ids := l.identified()
+	ids := l.identified() || width != nil
 	put(len(l.Bases))
 	for _, b := range l.Bases {
 		put(len(b.Name))
@@ -263,10 +297,13 @@ func appendLayout(out []byte, l Layout) []byte {
 	if l.Factor {
 		put(1)
 	}
+	for _, w := range width {
+		put(w)
+	}
 	return out
 }
 
-func (m *Moments) appendBody(out []byte) []byte {
+func (m *Moments) appendBody(out []byte, width []int) []byte {
 	out = binary.LittleEndian.AppendUint64(out, uint64(m.Rows))
 	out = binary.LittleEndian.AppendUint64(out, uint64(m.Positive))
 	put := func(values []float64) {
@@ -275,13 +312,13 @@ func (m *Moments) appendBody(out []byte) []byte {
 		}
 	}
 	put([]float64{m.SumW, m.SumLogW})
-	m.values(put)
+	m.values(put, width)
 	return out
 }
 
 // values visits the numbers of the body that follow the two sums of weights, in slices
-// of m's memory, in the order of the format.
-func (m *Moments) values(visit func([]float64)) {
+// of m's memory, in the order of the format; with widths the products of these, if m has them so.
+func (m *Moments) values(visit func([]float64), width []int) {
 	for _, s := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.low, m.MeanR, m.lowR} {
 		visit(s)
 	}
@@ -292,7 +329,11 @@ func (m *Moments) values(visit func([]float64)) {
 		}
 		return
 	}
-	m.visitRows(visit)
+	if width != nil {
+		visit(m.packed(width).data)
+	} else {
+		m.visitRows(visit)
+	}
 	visit(m.XR.RawMatrix().Data)
 	visitTriangle(m.RR, visit)
 }

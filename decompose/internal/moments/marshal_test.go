@@ -138,8 +138,8 @@ func TestDamage(t *testing.T) {
 			t.Error("a byte too many: no error")
 		}
 		version := bytes.Clone(c.data)
-		version[4] = 5
-		if err := c.read(version); err == nil || err.Error() != "moments: format version 5; this program reads versions 1 to 4" {
+		version[4] = 6
+		if err := c.read(version); err == nil || err.Error() != "moments: format version 6; this program reads versions 1 to 5" {
 			t.Error(err)
 		}
 		version[0] = 'X'

@@ -117,7 +117,7 @@ func TestPredictor(t *testing.T) {
 		t.Error("raw products")
 	}
 
-	v.XX.SetSym(0, 0, -1)
+	v.XX.(*mat.SymDense).SetSym(0, 0, -1)
 	v.Mean[0] = -1
 	if m.XX.At(3, 3) == -1 || m.Mean[3] == -1 {
 		t.Error("the view shares memory with the moments")

@@ -222,5 +222,8 @@ func (s *Sum) Total() *Moments {
 	if !ok {
 		return New(s.layout)
 	}
+	if total.manyLevels() {
+		return total
+	}
 	return total.filled()
 }

@@ -17,9 +17,10 @@ import (
 //	sum_i tr(v C_i) + W_i (m_i - m)'v(m_i - m),
 //
 // so that no products are added up.
-func (s *Sum) Trace(v *mat.SymDense, k int, bases ...int) float64 {
-	if s.layout.Factor {
-		return linalg.TraceOfProduct(v, s.Total().Predictor(k).Products(bases...))
+func (s *Sum) Trace(of mat.Symmetric, k int, bases ...int) float64 {
+	v, dense := of.(*mat.SymDense)
+	if s.layout.Factor || !dense {
+		return linalg.Trace(of, s.Total().Predictor(k).Products(bases...))
 	}
 	own := make([]int, len(bases))
 	for i, b := range bases {

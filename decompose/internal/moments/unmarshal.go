@@ -16,6 +16,8 @@ type reader struct {
 	data       []byte
 	kind       uint16
 	ids, route bool // whether the layout has them
+	levelled   bool // and widths,
+	width      []int
 }
 
 func (r *reader) uint64() uint64 {
@@ -33,8 +35,8 @@ func open(data []byte, kinds ...uint16) (*reader, error) {
 		return nil, fmt.Errorf("moments: the data begin with %q, not %q: this is no moments file", data[:len(magic)], magic)
 	}
 	v := binary.LittleEndian.Uint16(data[4:])
-	if v < version || v > versions {
-		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d to %d", v, version, versions)
+	if v < version || v > levelled {
+		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d to %d", v, version, levelled)
 	}
 	kind := binary.LittleEndian.Uint16(data[6:])
 	if !slices.Contains(kinds, kind) {
@@ -45,7 +47,10 @@ func open(data []byte, kinds ...uint16) (*reader, error) {
 		return nil, errors.New("moments: the checksum does not match: the file is damaged")
 	}
 	more := v - version
-	return &reader{data: body[headerSize:], kind: kind, ids: more&identified != 0, route: more&factored != 0}, nil
+	if v == levelled {
+		more = identified
+	}
+	return &reader{data: body[headerSize:], kind: kind, ids: more&identified != 0, route: more&factored != 0, levelled: v == levelled}, nil
 }
 
 // run reads first and next of a run of chunks.
@@ -89,7 +94,7 @@ func (r *reader) allRuns() (runs, behind [][2]int, err error) {
 // zeros skips a body that is all zeros, that of no rows, if the next is; a body of no rows
 // that is not is an error.
 func (r *reader) zeros(l Layout) (bool, error) {
-	body := r.data[:int(l.bodyBytes())]
+	body := r.data[:int(l.bodyBytes(r.width))]
 	if binary.LittleEndian.Uint64(body) != 0 {
 		return false, nil
 	}
@@ -151,7 +156,7 @@ func (r *reader) layout() (Layout, error) {
 			return fail(err)
 		}
 	}
-	if r.ids && !l.identified() {
+	if r.ids && !r.levelled && !l.identified() {
 		return fail(errors.New("moments: a version with IDs of bases, but none has one: the file is damaged"))
 	}
 	if n, err = r.count(4); err != nil {
@@ -186,21 +191,34 @@ func (r *reader) layout() (Layout, error) {
 	if err := l.Check(); err != nil {
 		return fail(fmt.Errorf("%w: the file is damaged", err))
 	}
+	if !r.levelled {
+		return l, nil
+	}
+	for _, b := range l.Bases {
+		w, err := r.count(0)
+		if err != nil {
+			return fail(err)
+		}
+		if w < 1 || w > b.Dim {
+			return fail(fmt.Errorf("moments: the width %d of %d columns: the file is damaged", w, b.Dim))
+		}
+		r.width = append(r.width, w)
+	}
 	return l, nil
 }
 
 // bodies checks that exactly n bodies of layout l are left, before anything of
 // their size is allocated.
 func (r *reader) bodies(l Layout, n int) error {
-	if need := float64(n) * l.bodyBytes(); need != float64(len(r.data)) {
+	if need := float64(n) * l.bodyBytes(r.width); need != float64(len(r.data)) {
 		return fmt.Errorf("moments: %d bytes of sums where the layout needs %.0f: the file is damaged", len(r.data), need)
 	}
 	return nil
 }
 
 // bodyBytes is the size of a body; a float64, for a damaged layout may need more than
-// an int counts.
-func (l Layout) bodyBytes() float64 {
+// an int counts. width is by basis; nil: all products are there.
+func (l Layout) bodyBytes(width []int) float64 {
 	p, k := float64(l.Columns()), float64(l.Responses)
 	sums := 2 + 3*p + float64(len(l.Bases)) + 2*k
 	if l.Factor {
@@ -208,6 +226,10 @@ func (l Layout) bodyBytes() float64 {
 		sums += c * (c + 1) / 2
 	} else {
 		sums += p*(p+1)/2 + p*k + k*(k+1)/2
+		for a, w := range width {
+			left := float64(l.Bases[a].Dim - w)
+			sums -= left * (left + 1) / 2
+		}
 	}
 	return 16 + 8*sums
 }
@@ -219,7 +241,11 @@ func (m *Moments) readBody(r *reader) error {
 		return fmt.Errorf("moments: %d of %d rows have positive weight: the file is damaged", positive, rows)
 	}
 	m.Rows, m.Positive = int64(rows), int64(positive)
-	m.zero()
+	if r.width == nil {
+		m.zero()
+	} else {
+		m.held = m.held.sized(m.Layout.offsets(), r.width)
+	}
 	faults := 0
 	take := func(values []float64) {
 		for j := range values {
@@ -232,7 +258,7 @@ func (m *Moments) readBody(r *reader) error {
 	var w [2]float64
 	take(w[:])
 	m.SumW, m.SumLogW = w[0], w[1]
-	m.values(take)
+	m.values(take, r.width)
 	if faults > 0 {
 		return fmt.Errorf("moments: %d sums are not finite: the file is damaged", faults)
 	}
@@ -260,23 +286,35 @@ func (m *Moments) readBody(r *reader) error {
 }
 
 // strays counts products other than 0 of bases that never meet.
-func (m *Moments) strays() int {
-	xx := m.XX.RawSymmetric()
-	count := func(i, from, to int) (n int) {
-		for j := max(i, from); j < to; j++ {
-			if xx.Data[i*xx.Stride+j] != 0 {
-				n++
-			}
-		}
-		return n
-	}
-	n := 0
-	for i := range xx.N {
-		n += count(i, i, xx.N)
+func (m *Moments) strays() (n int) {
+	off := m.Layout.offsets()
+	meet := make([][]bool, len(m.Layout.Bases))
+	for a := range meet {
+		meet[a] = make([]bool, len(meet))
 	}
 	for _, q := range m.pairs {
-		for i := q.offA; i < q.offA+q.dimA; i++ {
-			n -= count(i, q.offB, q.offB+q.dimB)
+		meet[q.a][q.b] = true
+	}
+	for a := range meet {
+		for i := off[a]; i < off[a+1]; i++ {
+			own, rest := m.row(i, off[a+1])
+			if !meet[a][a] {
+				n += nonZeros(own)
+			}
+			for b := a + 1; b < len(meet); b++ {
+				if !meet[a][b] {
+					n += nonZeros(rest[off[b]-off[a+1] : off[b+1]-off[a+1]])
+				}
+			}
+		}
+	}
+	return n
+}
+
+func nonZeros(v []float64) (n int) {
+	for _, x := range v {
+		if x != 0 {
+			n++
 		}
 	}
 	return n

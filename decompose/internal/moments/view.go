@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // View is one predictor's part of a Moments: the q columns of its bases and its
@@ -20,7 +22,7 @@ type View struct {
 	// which XX, XR and RR are the products, if the layout asks for factors; else nil.
 	R *mat.TriDense
 
-	XX         *mat.SymDense // q x q, centred
+	XX         mat.Symmetric // q x q, centred: a *mat.SymDense or, of many levels, a *linalg.Structured
 	XR         []float64     // q: centred X'Wz
 	RR         float64       // centred z'Wz
 	Mean       []float64     // q: weighted column means
@@ -66,7 +68,6 @@ func (m *Moments) view(k int, mix []float64) View {
 			v.MeanR += c * m.MeanR[l]
 		}
 	}
-	m = m.filled()
 	off := m.Layout.offsets()
 	var at []int // the view's columns among the p
 	for _, b := range v.Bases {
@@ -87,7 +88,11 @@ func (m *Moments) view(k int, mix []float64) View {
 		v.factor(m, at, mix)
 		return v
 	}
-	v.XX = partOf(m.XX, at)
+	if many := m.structured(&v, at); many != nil {
+		v.XX = many
+	} else {
+		v.XX = partOf(m.filled().XX, at)
+	}
 	for l, c := range mix {
 		for o, d := range mix {
 			if c != 0 && d != 0 {
@@ -126,7 +131,12 @@ func partOf(xx *mat.SymDense, at []int) *mat.SymDense {
 
 // Products are the centred products of the columns of some of the view's bases (their places
 // among Bases), one after the other: part of XX where they are neighbours.
-func (v View) Products(bases ...int) *mat.SymDense { return partOf(v.XX, v.columns(bases)) }
+func (v View) Products(bases ...int) mat.Symmetric {
+	if own, ok := v.XX.(*mat.SymDense); ok {
+		return partOf(own, v.columns(bases))
+	}
+	return linalg.Part(v.XX, v.columns(bases))
+}
 
 // columns are the places of those of some bases among the view's.
 func (v View) columns(bases []int) (at []int) {
@@ -141,14 +151,140 @@ func (v View) columns(bases []int) (at []int) {
 // Raw returns the uncentred products X'WX (q x q), X'Wz (q) and z'Wz, for
 // models without an intercept: centred products plus SumW times the products of
 // the means.
-func (v View) Raw() (xx *mat.SymDense, xr []float64, rr float64) {
+func (v View) Raw() (xx mat.Symmetric, xr []float64, rr float64) {
 	q := len(v.Mean)
-	xx, xr = symmetric(q), make([]float64, q)
+	if many, ok := v.XX.(*linalg.Structured); ok {
+		return v.rawOfMany(many), v.rawCross(), v.RR + v.SumW*v.MeanR*v.MeanR
+	}
+	whole, centred := symmetric(q), symmetric(q)
+	if v.XX != nil {
+		centred = linalg.Dense(v.XX)
+	}
 	for i, mi := range v.Mean {
 		for j := i; j < q; j++ {
-			xx.SetSym(i, j, v.XX.At(i, j)+v.SumW*mi*v.Mean[j])
+			whole.SetSym(i, j, centred.At(i, j)+v.SumW*mi*v.Mean[j])
 		}
+	}
+	return whole, v.rawCross(), v.RR + v.SumW*v.MeanR*v.MeanR
+}
+
+// rawCross are the uncentred products X'Wz.
+func (v View) rawCross() []float64 {
+	xr := make([]float64, len(v.Mean))
+	for i, mi := range v.Mean {
 		xr[i] = v.XR[i] + v.SumW*mi*v.MeanR
 	}
-	return xx, xr, v.RR + v.SumW*v.MeanR*v.MeanR
+	return xr
+}
+
+// rawOfMany are the uncentred products X'WX: those of levels are a diagonal.
+func (v View) rawOfMany(many *linalg.Structured) *linalg.Structured {
+	out := &linalg.Structured{D: slices.Clone(many.D), Few: many.Few}
+	if many.V == nil {
+		return out
+	}
+	out.V = mat.DenseCopyOf(many.V)
+	for i, mi := range v.Mean {
+		share := v.SumW * mi
+		if _, few := slices.BinarySearch(many.Few, i); few {
+			share /= 2 // which V has twice
+		}
+		row := out.V.RawRowView(i)
+		for l, j := range many.Few {
+			row[l] += share * v.Mean[j]
+		}
+	}
+	return out
+}
+
+// manyLevels is from how many columns on a basis whose columns no row has two of is kept apart from few others.
+const manyLevels = 500
+
+// Structured tells whether the products of d columns of a basis, of which no row has two, and of others, p in all, are held as a
+// linalg.Structured (View.XX).
+func Structured(d, p int) bool { return d >= manyLevels && 5*d >= 4*p }
+
+// manyLevels tells whether some basis is such.
+func (m *Moments) manyLevels() bool {
+	if m.held == nil {
+		return false
+	}
+	for b, w := range m.held.width {
+		if w == 1 && m.Layout.Bases[b].Dim >= manyLevels {
+			return true
+		}
+	}
+	return false
+}
+
+// structured are the products of v, the columns at (increasing) of m, where one basis has most of them and no row has two of its
+// columns: their products about 0 are a diagonal, about the means m_i that less W m_i m_j. nil: they are others.
+func (m *Moments) structured(v *View, at []int) *linalg.Structured {
+	g, chosen := m.held, -1
+	if g == nil || !slices.IsSorted(at) {
+		return nil
+	}
+	for l, b := range v.Bases {
+		d := v.Starts[l+1] - v.Starts[l]
+		if g.width[b] == 1 && Structured(d, len(at)) {
+			chosen = l
+		}
+	}
+	if chosen < 0 {
+		return nil
+	}
+	q, lo, hi := len(at), v.Starts[chosen], v.Starts[chosen+1]
+	s := &linalg.Structured{D: make([]float64, q), U: mat.NewDense(q, 1, nil), N: mat.NewDense(q, 1, nil)}
+	for i := range q {
+		if i < lo || i >= hi {
+			s.Few = append(s.Few, i)
+		}
+	}
+	for i := lo; i < hi; i++ {
+		s.D[i] = g.own(at[i])[0] + m.SumW*v.Mean[i]*v.Mean[i]
+		s.U.Set(i, 0, -m.SumW/2*v.Mean[i])
+		s.N.Set(i, 0, v.Mean[i])
+	}
+	if len(s.Few) == 0 {
+		return s
+	}
+	s.V = mat.NewDense(q, len(s.Few), nil)
+	for l, j := range s.Few {
+		if j >= hi { // rows of earlier columns have these
+			break
+		}
+		setColumn(s.V, lo, l, g.rest(at[j], at[lo], at[lo]+hi-lo))
+	}
+	behind, first := s.Few[min(lo, len(s.Few)):], min(lo, len(s.Few))
+	for i := lo; i < hi && len(behind) > 0; i++ {
+		row := s.V.RawRowView(i)[first:]
+		for l, j := range behind {
+			row[l] = g.rest(at[i], at[j], at[j]+1)[0]
+		}
+	}
+	for l, j := range s.Few {
+		own, rest := m.row(at[j], g.next[at[j]])
+		for k := l; k < len(s.Few); k++ {
+			c, x := at[s.Few[k]], 0.0
+			switch d := c - at[j]; {
+			case d < len(own):
+				x = own[d]
+			case c < g.next[at[j]]:
+				x = 0 - m.SumW*m.Mean[at[j]]*m.Mean[c]
+			default:
+				x = rest[c-g.next[at[j]]]
+			}
+			s.V.Set(s.Few[k], l, x/2)
+			s.V.Set(j, k, x/2)
+		}
+	}
+	return s
+}
+
+// setColumn writes values to column l of dst from row lo on.
+func setColumn(dst *mat.Dense, lo, l int, values []float64) {
+	raw := dst.RawMatrix()
+	for i, v := range values {
+		raw.Data[(lo+i)*raw.Stride+l] = v
+	}
 }

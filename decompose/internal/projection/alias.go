@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Aliases says what the rows do not determine: which columns to call aliased, and
@@ -38,7 +40,7 @@ func (f *Fit) Aliases() Aliases {
 // added to it and taken from the other: a direction that changes both. Columns
 // of one block that are dependent among themselves change no function, so they
 // are aliased but leave the block identified.
-func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance float64) (columns []int, with [][]int) {
+func findAliases(null *mat.Dense, corr mat.Symmetric, start []int, tolerance float64) (columns []int, with [][]int) {
 	blocks := len(start) - 1
 	with = make([][]int, blocks)
 	if null == nil {
@@ -51,9 +53,8 @@ func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance flo
 	change := make([]*mat.Dense, blocks)
 	for i := range blocks {
 		n := null.Slice(start[i], start[i+1], 0, r)
-		c := mat.DenseCopyOf(corr.SliceSym(start[i], start[i+1]))
 		change[i] = new(mat.Dense)
-		change[i].Product(n.T(), c, n)
+		change[i].Mul(n.T(), blockTimes(corr, start[i], start[i+1], n))
 	}
 	for i := range blocks {
 		for j := range blocks {
@@ -63,6 +64,17 @@ func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance flo
 		}
 	}
 	return dependentColumns(null), with
+}
+
+// blockTimes is the product of x and the block of corr on the diagonal with columns lo to hi-1.
+func blockTimes(corr mat.Symmetric, lo, hi int, x mat.Matrix) *mat.Dense {
+	block := linalg.Range(corr, lo, hi)
+	if _, many := block.(*linalg.Structured); many {
+		return linalg.TimesOf(block, mat.DenseCopyOf(x))
+	}
+	out := new(mat.Dense)
+	out.Mul(block, x)
+	return out
 }
 
 // jointChange is the root of tr(GH) for symmetric G and H.

@@ -15,7 +15,7 @@ import (
 // and the uncertainty of smoothing parameters that REML or ML has chosen (Wood, Pya and
 // Saefken 2016), where it is known. By S the first keeps its digits where A is all but
 // singular. nil without penalties or residual.
-func (f *Fit) SmoothingBias() *mat.SymDense {
+func (f *Fit) SmoothingBias() mat.Symmetric {
 	if f.cov == nil || !(f.Scale > 0) {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 		}
 		if v := f.shrinkage(); v != nil {
 			if f.vague != nil {
-				v.AddSym(v, f.vague)
+				v = linalg.Plus(v, f.vague)
 			}
 			return f.problem.columns.expandOwn(v)
 		}
@@ -53,7 +53,7 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 	if len(penalties) == 0 {
 		return nil
 	}
-	sum := linalg.Around(linalg.Mirror(f.cov), penalties)
+	sum := linalg.Around(linalg.Mirror(linalg.Dense(f.cov)), penalties)
 	if f.vague != nil {
 		sum.AddSym(sum, f.vague)
 	}

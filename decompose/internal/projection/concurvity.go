@@ -83,14 +83,14 @@ func (s *spans) measure(ctx context.Context) ([]Concurvity, []Pair, error) {
 // spans are the standardised columns of all terms, and their correlations.
 type spans struct {
 	terms     []spannable
-	corr      *mat.SymDense
+	corr      mat.Symmetric
 	start     []int // first column of each term, and the end
 	tolerance float64
 	mean      []float64 // of the columns, 0 of those that do not vary; nil: not known
 }
 
 // newSpans takes the columns' standard deviations and coefficients theta.
-func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, start []int, tolerance float64) (*spans, error) {
+func newSpans(ctx context.Context, corr mat.Symmetric, sd, theta []float64, start []int, tolerance float64) (*spans, error) {
 	s := &spans{terms: make([]spannable, len(start)-1), corr: corr, start: start, tolerance: tolerance}
 	if len(s.terms) < 2 {
 		return s, nil
@@ -99,7 +99,7 @@ func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, star
 		lo, hi := start[j], start[j+1]
 		standardised := make([]float64, hi-lo)
 		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
-		s.terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
+		s.terms[j] = newSpannable(linalg.Range(corr, lo, hi), sd[lo:hi], standardised)
 		return nil
 	})
 	return s, err
@@ -116,7 +116,11 @@ func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, 
 	if len(s.terms) < 2 {
 		return full, nil
 	}
-	inverse, err := ridgeInverse(s.corr, ridge(s.tolerance))
+	whole, err := s.dense()
+	if err != nil {
+		return nil, err
+	}
+	inverse, err := ridgeInverse(whole, ridge(s.tolerance))
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +144,10 @@ func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 	measure := func(i, j int) Concurvity { // j with i
 		t, other := s.terms[j], s.terms[i]
 		switch {
-		case large != nil && j == large.block && !other.many():
-			return large.pair(s, i)
-		case large != nil && i == large.block && !t.many():
-			return t.after(large.against(j), nil)
+		case large != nil && j == large.block:
+			return large.pair(s, i, inverse[i])
+		case large != nil && i == large.block:
+			return t.after(large.against(j), inverse[j])
 		}
 		return t.after(other.taken(s.between(i, j), inverse[i], s.tolerance), inverse[j])
 	}
@@ -171,7 +175,11 @@ func (s *spans) between(i, j int) mat.Matrix {
 	if i > j {
 		return s.between(j, i).T()
 	}
-	raw, lo := s.corr.RawSymmetric(), s.start[i]
+	dense, ok := s.corr.(*mat.SymDense)
+	if !ok {
+		return s.corr.(*linalg.Structured).Block(columnsFrom(s.start[i], s.start[i+1]), columnsFrom(s.start[j], s.start[j+1]))
+	}
+	raw, lo := dense.RawSymmetric(), s.start[i]
 	var block mat.Dense // above the diagonal
 	block.SetRawMatrix(blas64.General{Rows: s.start[i+1] - lo, Cols: s.start[j+1] - s.start[j], Stride: raw.Stride, Data: raw.Data[lo*raw.Stride+s.start[j]:]})
 	return &block
@@ -185,8 +193,11 @@ func (s *spans) prepared(ctx context.Context, large *dominant) (inverse []*mat.S
 	err = each(ctx, n, func(i int) (err error) {
 		t := s.terms[i]
 		if t.many() {
-			if large == nil || s.anyOtherMany(i) {
-				inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance))
+			if large == nil || i != large.block {
+				var own *mat.SymDense
+				if own, err = t.dense(); err == nil {
+					inverse[i], err = ridgeInverse(own, ridge(s.tolerance))
+				}
 			}
 			return err
 		}
@@ -200,20 +211,10 @@ func (s *spans) prepared(ctx context.Context, large *dominant) (inverse []*mat.S
 	return inverse, apart, err
 }
 
-// anyOtherMany tells whether a term beside i has many columns.
-func (s *spans) anyOtherMany(i int) bool {
-	for j, t := range s.terms {
-		if j != i && t.many() {
-			return true
-		}
-	}
-	return false
-}
-
 // spannable is one term's standardised columns: their correlations A, standard
 // deviations, and fitted coefficients.
 type spannable struct {
-	corr      *mat.SymDense
+	corr      mat.Symmetric
 	sd, theta []float64
 	whitening whitening // none of many columns
 }
@@ -221,12 +222,28 @@ type spannable struct {
 // ownTolerance is the rank tolerance of a term itself: all but rounding counts.
 const ownTolerance = 1e-8
 
-func newSpannable(corr *mat.SymDense, sd, theta []float64) spannable {
+func newSpannable(corr mat.Symmetric, sd, theta []float64) spannable {
 	t := spannable{corr: corr, sd: sd, theta: theta}
 	if !t.many() {
-		t.whitening = whiten(corr)
+		t.whitening = whiten(linalg.Dense(corr))
 	}
 	return t
+}
+
+// mostDense is up to how many columns correlations of many levels may become a matrix with all of its numbers.
+const mostDense = 20_000
+
+// dense are the term's correlations, all of their numbers.
+func (t spannable) dense() (*mat.SymDense, error) { return denseOf(t.corr) }
+
+// dense are those of all columns.
+func (s *spans) dense() (*mat.SymDense, error) { return denseOf(s.corr) }
+
+func denseOf(corr mat.Symmetric) (*mat.SymDense, error) {
+	if n := corr.SymmetricDim(); n > mostDense {
+		return nil, fmt.Errorf("concurvity: the correlations of %d columns are too many numbers: %w", n, penalty.ErrLostDigits)
+	}
+	return linalg.Dense(corr), nil
 }
 
 func (t spannable) many() bool { return len(t.sd) > manyColumns }
@@ -266,7 +283,7 @@ func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance fl
 func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
 	left := mat.NewSymDense(len(t.sd), nil)
 	left.ScaleSym(-1, taken)
-	left.AddSym(left, t.corr)
+	left.AddSym(left, linalg.Dense(t.corr))
 	m := t.average(left)
 	if t.many() {
 		m.Worst = share(largest(taken, inverse))
@@ -299,7 +316,7 @@ func (t spannable) byInverse(inverse *mat.SymDense, lo int) (Concurvity, error) 
 // a function with coefficients v the share 1 - v'left v / v'A v is spanned.
 func (t spannable) average(left *mat.SymDense) Concurvity {
 	var m Concurvity
-	if size := linalg.Inner(t.corr, t.theta, t.theta); size > 0 {
+	if size := linalg.Bilinear(t.corr, t.theta, t.theta); size > 0 {
 		m.Observed = share(1 - linalg.Inner(left, t.theta, t.theta)/size)
 	}
 	// The average is over the columns as they are, not standardised.

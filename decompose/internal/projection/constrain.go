@@ -224,16 +224,16 @@ func (c *Constrained) nullSpace(j int, b Block) (*mat.Dense, error) {
 
 // scaled are the penalties of block j in constrained coordinates, as a component has them.
 func (c *Constrained) scaled(j int, b Block, null *mat.Dense) (all []*mat.SymDense, diagonal [][]float64, err error) {
-	for i, s := range b.Penalty.S {
+	for i := range b.Penalty.S {
 		if b.Standardised {
-			all, diagonal = append(all, congruence(null, c.inStandardised(j, s))), append(diagonal, nil)
+			all, diagonal = append(all, congruence(null, c.inStandardised(j, b.Penalty.Matrix(i)))), append(diagonal, nil)
 			continue
 		}
 		var scaled *mat.SymDense
-		diag, factor, ok := penalty.ScaleDiagonal(s, b.Norm)
+		diag, factor, ok := b.Penalty.ScaledDiagonal(i, b.Norm)
 		if ok = ok && null == nil && !b.Select; !ok {
 			diag = nil
-			scaled, factor = penalty.Scale(s, b.Norm)
+			scaled, factor = penalty.Scale(b.Penalty.Matrix(i), b.Norm)
 		}
 		if !(factor > 0) || math.IsInf(factor, 0) {
 			return nil, nil, fmt.Errorf("term %q: penalty %d cannot be scaled, its basis is zero on all rows", c.names[j], i)

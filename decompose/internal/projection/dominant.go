@@ -37,16 +37,24 @@ func (s *spans) dominant() (*dominant, error) {
 			}
 		}
 		d.at = append(d.at, len(d.column))
-		d.cross = mat.NewDense(own, len(d.column), nil)
-		for l, c := range d.column {
-			for i := range own {
-				d.cross.Set(i, l, s.corr.At(s.start[f]+i, c))
+		if many, ok := s.corr.(*linalg.Structured); ok {
+			d.cross = many.Block(columnsFrom(s.start[f], s.start[f+1]), d.column)
+		} else {
+			d.cross = mat.NewDense(own, len(d.column), nil)
+			for l, c := range d.column {
+				for i := range own {
+					d.cross.Set(i, l, s.corr.At(s.start[f]+i, c))
+				}
 			}
 		}
 		if d.taken = s.takenByLevels(f, d.cross); d.taken != nil {
 			return d, nil
 		}
-		inverse, err := ridgeInverse(t.corr, ridge(s.tolerance))
+		whole, err := t.dense()
+		if err != nil {
+			return nil, err
+		}
+		inverse, err := ridgeInverse(whole, ridge(s.tolerance))
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +114,7 @@ func (d *dominant) againstAll(ctx context.Context, s *spans) ([]Concurvity, erro
 func (t spannable) averageTaken(a, b *mat.Dense) Concurvity {
 	var m Concurvity
 	v := mat.NewVecDense(len(t.theta), t.theta)
-	if size := linalg.Inner(t.corr, t.theta, t.theta); size > 0 {
+	if size := linalg.Bilinear(t.corr, t.theta, t.theta); size > 0 {
 		var av, bv mat.VecDense
 		av.MulVec(a.T(), v)
 		bv.MulVec(b.T(), v)
@@ -123,8 +131,14 @@ func (t spannable) averageTaken(a, b *mat.Dense) Concurvity {
 	return m
 }
 
-// pair is what a small term j takes of the dominant one.
-func (d *dominant) pair(s *spans, j int) Concurvity {
+// pair is what term j takes of the dominant one, inverse being that of its own correlations if it has many columns.
+func (d *dominant) pair(s *spans, j int, inverse *mat.SymDense) Concurvity {
+	if inverse != nil {
+		own := d.of(d.cross, j)
+		m := s.terms[d.block].averageTaken(times(own, inverse), own)
+		m.Worst = share(largest(d.against(j), inverse))
+		return m
+	}
 	white := mat.DenseCopyOf(s.terms[j].whitening.above(s.tolerance))
 	half := times(d.of(d.cross, j), white)
 	m := s.terms[d.block].averageTaken(half, half)

@@ -64,8 +64,9 @@ func (f *factored) into(p *penalty.Problem, c *Constrained) {
 	}
 	var xz mat.VecDense
 	xz.MulVec(f.g.T(), f.y)
-	p.XX = mat.NewSymDense(n, nil)
-	p.XX.SymOuterK(1, f.g.T())
+	xx := mat.NewSymDense(n, nil)
+	xx.SymOuterK(1, f.g.T())
+	p.XX = xx
 	p.XZ, p.ZZ = xz.RawVector().Data, mat.Dot(f.y, f.y)
 }
 

@@ -35,15 +35,15 @@ type Fit struct {
 
 	problem *Problem
 	alpha   []float64     // constrained
-	cov     *mat.SymDense // of alpha; nil: no column
+	cov     mat.Symmetric // of alpha; nil: no column
 	vague   *mat.SymDense // what the uncertainty of smoothing parameters adds to cov; nil: not known, or nothing
 	// shrinkage and shrinkageIn are penalty.Fit's; nil: not known.
-	shrinkage   func() *mat.SymDense
+	shrinkage   func() mat.Symmetric
 	shrinkageIn func(expand func(*mat.Dense) *mat.Dense) *mat.SymDense
 	sandwich    *penalty.Sandwich // nil: there is none
 	dropped     *mat.Dense        // orthonormal directions of standardised columns left out (c x r); nil if none
 	sd          []float64         // scale of each column, 0 for a constant one
-	corr        *mat.SymDense     // of the columns; nil if there are none, or ForgetCorrelations was called
+	corr        mat.Symmetric     // of the columns; nil if there are none, or ForgetCorrelations was called
 	back        *mat.Dense        // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
@@ -57,8 +57,9 @@ func newFit(p *Problem) *Fit {
 	f := &Fit{problem: p, sd: standardDeviations(p.sums), weakest: 1}
 	xx := p.sums.XX
 	if p.factor != nil && xx != nil {
-		xx = mat.NewSymDense(len(f.sd), nil)
-		xx.CopySym(p.sums.XX)
+		own := mat.NewSymDense(len(f.sd), nil)
+		own.CopySym(p.sums.XX)
+		xx = own
 	} else {
 		p.sums.XX = nil
 	}
@@ -68,13 +69,12 @@ func newFit(p *Problem) *Fit {
 
 // products are X'WX a of the problem; columns of zeros, to rounding, have none.
 func (f *Fit) products(a []float64) *mat.VecDense {
-	n := len(f.sd)
-	x, out := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-	floats.MulTo(x.RawVector().Data, a, f.sd)
-	out.MulVec(f.corr, x)
-	floats.Mul(out.RawVector().Data, f.sd)
-	out.ScaleVec(f.problem.sums.SumW, out)
-	return out
+	x := make([]float64, len(f.sd))
+	floats.MulTo(x, a, f.sd)
+	out := linalg.MulVec(f.corr, x)
+	floats.Mul(out, f.sd)
+	floats.Scale(f.problem.sums.SumW, out)
+	return mat.NewVecDense(len(out), out)
 }
 
 // Alpha are the raw coefficients that move from the deep part to the terms.
@@ -91,7 +91,7 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 }
 
 // Covariance is that of the raw coefficients; nil if there are none.
-func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
+func (f *Fit) Covariance() mat.Symmetric { return f.problem.columns.expandCov(f.cov) }
 
 // Sandwich is a way to A^-1 m A^-1 for symmetric m, A^-1 being Covariance but for the scale.
 type Sandwich struct {
@@ -99,7 +99,7 @@ type Sandwich struct {
 	// (linalg.Near); Hi 0: there are none.
 	Lo, Hi int
 	// Around is A^-1 m A^-1 + base; base nil: 0. It uses up m.
-	Around func(m linalg.Shifted, base *mat.SymDense) *mat.SymDense
+	Around func(m linalg.Shifted, base mat.Symmetric) mat.Symmetric
 }
 
 // Sandwich has less work than two products; nil: there is no such way.
@@ -112,15 +112,14 @@ func (f *Fit) Sandwich() *Sandwich {
 	if start, ok := columns.asRaw(lo, hi); ok && hi > lo {
 		return &Sandwich{Lo: start, Hi: start + hi - lo, Around: sandwich.In(columns.expandRows, start).Around}
 	}
-	return &Sandwich{Around: func(m linalg.Shifted, base *mat.SymDense) *mat.SymDense {
-		v := columns.expandCov(sandwich.Around(linalg.Shifted{M: columns.reduce(m.Sum())}, nil))
-		linalg.AddTriangle(v, base)
-		return v
+	return &Sandwich{Around: func(m linalg.Shifted, base mat.Symmetric) mat.Symmetric {
+		v := columns.expandCov(sandwich.Around(linalg.Shifted{M: columns.reduce(m.Sum()).(*mat.SymDense)}, nil))
+		return linalg.Plus(v, base)
 	}}
 }
 
 // TakeCovariance is Covariance in the memory of the fit, if nothing is to be mapped, and ForgetCovariance.
-func (f *Fit) TakeCovariance() *mat.SymDense {
+func (f *Fit) TakeCovariance() mat.Symmetric {
 	cov := f.cov
 	f.ForgetCovariance()
 	return f.problem.columns.expandOwn(cov)
@@ -179,7 +178,7 @@ func standardDeviations(p *penalty.Problem) []float64 {
 }
 
 // correlations overwrites xx with D^-1 XX D^-1 / SumW; rows and columns with sd 0 are zero.
-func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
+func correlations(xx mat.Symmetric, sumW float64, sd []float64) mat.Symmetric {
 	if len(sd) == 0 {
 		return nil
 	}
@@ -189,8 +188,7 @@ func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
 			over[i] = 1 / (s * math.Sqrt(sumW))
 		}
 	}
-	linalg.ScaleBoth(xx, over)
-	return xx
+	return linalg.ScaledBoth(xx, over)
 }
 
 // symmetrised is (A + A')/2.

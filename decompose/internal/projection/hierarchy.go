@@ -81,7 +81,11 @@ type space struct {
 
 // NewHierarchy takes the centred products of the raw columns (q x q), their weighted
 // means, and where blocks start; tolerance decides the ranks of margins.
-func NewHierarchy(xx *mat.SymDense, mean []float64, sumW float64, start []int, n Nesting, tolerance float64) (*Hierarchy, error) {
+func NewHierarchy(products mat.Symmetric, mean []float64, sumW float64, start []int, n Nesting, tolerance float64) (*Hierarchy, error) {
+	if n := products.SymmetricDim(); n > mostDense {
+		return nil, fmt.Errorf("terms with %d columns in all are too many to be split from their margins, which takes all of their products: leave them as they are fitted", n)
+	}
+	xx := linalg.Dense(products)
 	h := &Hierarchy{
 		gram: linalg.Full(xx), mean: mean, start: start, margins: n.Margins, effect: n.Effect, product: n.Product, means: n.Means,
 		spaces: make([]*space, len(n.Margins)), onto: make([]*mat.Dense, len(n.Margins)),

@@ -109,7 +109,7 @@ func TestConcurvityOfManyColumns(t *testing.T) {
 	for j := range full {
 		lo, hi := starts[j], starts[j+1]
 		own := spannable{corr: corr.SliceSym(lo, hi).(*mat.SymDense), sd: sd[lo:hi]}
-		own.whitening = whiten(own.corr)
+		own.whitening = whiten(own.corr.(*mat.SymDense))
 		for i := lo; i < hi; i++ {
 			own.theta = append(own.theta, theta[i]*sd[i])
 		}

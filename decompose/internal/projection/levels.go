@@ -35,10 +35,14 @@ func (f *Fit) standardisedMeans() []float64 {
 // is far above rounding.
 func (s *spans) takenByLevels(f int, x *mat.Dense) *mat.Dense {
 	lo, hi := s.start[f], s.start[f+1]
-	if len(s.mean) == 0 || !apartRows(s.terms[f].corr, s.mean[lo:hi]) {
+	mean := s.mean
+	if _, many := s.corr.(*linalg.Structured); many && len(mean) == 0 { // columns about 0
+		mean = make([]float64, hi)
+	}
+	if len(mean) == 0 || !apartRows(s.terms[f].corr, mean[lo:hi]) {
 		return nil
 	}
-	u := s.mean[lo:hi]
+	u := mean[lo:hi]
 	_, m := x.Dims()
 	half, along, left := mat.DenseCopyOf(x), make([]float64, m), 1.0 // E^1/2 x, x'E u and 1 - u'E u
 	for i, v := range u {
@@ -58,7 +62,11 @@ func (s *spans) takenByLevels(f int, x *mat.Dense) *mat.Dense {
 
 // apartRows tells whether the products of standardised columns with correlations a and means u are
 // zero about 0, but for rounding.
-func apartRows(a *mat.SymDense, u []float64) bool {
+func apartRows(corr mat.Symmetric, u []float64) bool {
+	a, dense := corr.(*mat.SymDense)
+	if !dense { // which the sums tell
+		return true
+	}
 	const rounding = 1e-12 // relative to the lengths of both columns
 	length, raw := make([]float64, len(u)), a.RawSymmetric()
 	for i, v := range u {

@@ -34,7 +34,7 @@ func TestTakenByLevels(t *testing.T) {
 		if got == nil {
 			t.Fatalf("from level %d: not taken for levels", first)
 		}
-		inverse, err := ridgeInverse(s.terms[0].corr, ridge(s.tolerance))
+		inverse, err := ridgeInverse(s.terms[0].corr.(*mat.SymDense), ridge(s.tolerance))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,10 +68,10 @@ func spansOf(x *mat.Dense, start []int) *spans {
 		}
 		s.mean[j] = mean / sd
 	}
-	s.corr.SymOuterK(1/float64(n), standard.T())
+	s.corr.(*mat.SymDense).SymOuterK(1/float64(n), standard.T())
 	for j := range len(start) - 1 {
 		lo, hi := start[j], start[j+1]
-		s.terms = append(s.terms, spannable{corr: s.corr.SliceSym(lo, hi).(*mat.SymDense)})
+		s.terms = append(s.terms, spannable{corr: s.corr.(*mat.SymDense).SliceSym(lo, hi).(*mat.SymDense)})
 	}
 	return s
 }

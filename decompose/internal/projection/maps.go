@@ -13,16 +13,90 @@ func (c *Constrained) width() int { return c.start[len(c.blocks)] }
 
 // reduce maps raw products to constrained ones: T'XX T with T the block diagonal
 // of the Z_j.
-func (c *Constrained) reduce(xx *mat.SymDense) *mat.SymDense {
+func (c *Constrained) reduce(xx mat.Symmetric) mat.Symmetric {
 	n := c.width()
 	if n == 0 {
 		return nil
+	}
+	if many, ok := xx.(*linalg.Structured); ok {
+		return c.reduceMany(many)
 	}
 	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
 		maps[j] = linalg.Map{From: c.raw[j], To: c.start[j], Rows: c.raw[j+1] - c.raw[j], Columns: c.start[j+1] - c.start[j], Z: c.z[j], First: c.first[j]}
 	}
-	return linalg.Reduce(xx, maps)
+	return linalg.Reduce(xx.(*mat.SymDense), maps)
+}
+
+// reduceMany is reduce where one block has many columns, of which its map chooses some, and all of the others are Few.
+func (c *Constrained) reduceMany(xx *linalg.Structured) *linalg.Structured {
+	out := &linalg.Structured{D: make([]float64, c.width()), U: c.reduceRows(xx.U), N: c.reduceRows(xx.N)}
+	block := -1 // of many columns
+	for j := range c.blocks {
+		if lo := c.raw[j]; c.start[j] < c.start[j+1] {
+			if _, few := slices.BinarySearch(xx.Few, lo); !few {
+				first, _ := c.shift(j)
+				copy(out.D[c.start[j]:c.start[j+1]], xx.D[lo+first:])
+				block = j
+				continue
+			}
+		}
+		for i := c.start[j]; i < c.start[j+1]; i++ {
+			out.Few = append(out.Few, i)
+		}
+	}
+	if len(out.Few) == 0 {
+		return out
+	}
+	rows := c.reduceRows(xx.V) // T'V, then V's columns by the same maps
+	out.V = mat.NewDense(c.width(), len(out.Few), nil)
+	from, to := 0, 0
+	for j := range c.blocks {
+		if j == block {
+			continue
+		}
+		n, m := c.raw[j+1]-c.raw[j], c.start[j+1]-c.start[j]
+		if m > 0 {
+			own, into := rows.Slice(0, c.width(), from, from+n).(*mat.Dense), out.V.Slice(0, c.width(), to, to+m).(*mat.Dense)
+			if c.z[j] == nil {
+				into.Copy(own.Slice(0, c.width(), c.first[j], n))
+			} else {
+				linalg.ProductInto(into.RawMatrix(), own.RawMatrix(), linalg.Compact(c.z[j]), false)
+			}
+		}
+		from, to = from+n, to+m
+	}
+	return out
+}
+
+// reduceRows is T'x; nil of nil.
+func (c *Constrained) reduceRows(x *mat.Dense) *mat.Dense {
+	if x == nil {
+		return nil
+	}
+	_, q := x.Dims()
+	out := mat.NewDense(c.width(), q, nil)
+	for j := range c.blocks {
+		if c.start[j] == c.start[j+1] {
+			continue
+		}
+		from, to := x.Slice(c.raw[j], c.raw[j+1], 0, q).(*mat.Dense), out.Slice(c.start[j], c.start[j+1], 0, q).(*mat.Dense)
+		if first, ok := c.shift(j); ok {
+			n, _ := to.Dims()
+			to.Copy(from.Slice(first, first+n, 0, q))
+			continue
+		}
+		to.Copy(linalg.TransTimes(c.z[j], from))
+	}
+	return out
+}
+
+// shift tells whether the constrained columns of block j are raw ones, of the same order and without gaps, and which is the first.
+func (c *Constrained) shift(j int) (first int, ok bool) {
+	if c.z[j] == nil {
+		return c.first[j], true
+	}
+	return linalg.Shift(c.z[j])
 }
 
 // reduceVector is T'x for products with another column, or means.
@@ -54,19 +128,28 @@ func (c *Constrained) expand(alpha []float64) []float64 {
 }
 
 // expandCov maps a constrained covariance to raw coordinates: T V T'.
-func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
+func (c *Constrained) expandCov(v mat.Symmetric) mat.Symmetric {
 	if v == nil {
 		return nil
+	}
+	if many, ok := v.(*linalg.Structured); ok {
+		out := &linalg.Structured{D: make([]float64, c.raw[len(c.blocks)]), U: c.expandRows(many.U), N: c.expandRows(many.N)}
+		for j := range c.blocks {
+			if first, ok := c.shift(j); ok { // else they are 0
+				copy(out.D[c.raw[j]+first:], many.D[c.start[j]:c.start[j+1]])
+			}
+		}
+		return out
 	}
 	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
 		maps[j] = linalg.Map{From: c.start[j], To: c.raw[j], Rows: c.start[j+1] - c.start[j], Columns: c.raw[j+1] - c.raw[j], Z: c.z[j], First: c.first[j], Turned: true}
 	}
-	return linalg.Reduce(v, maps)
+	return linalg.Reduce(v.(*mat.SymDense), maps)
 }
 
 // expandOwn is expandCov in the memory of v, if nothing is to be mapped.
-func (c *Constrained) expandOwn(v *mat.SymDense) *mat.SymDense {
+func (c *Constrained) expandOwn(v mat.Symmetric) mat.Symmetric {
 	if c.isRaw() {
 		return v
 	}
@@ -107,13 +190,10 @@ func (c *Constrained) asRaw(lo, hi int) (first int, ok bool) {
 		if lo < c.start[j] || hi > c.start[j+1] {
 			continue
 		}
-		shift := c.first[j]
-		if z := c.z[j]; z != nil {
-			if shift, ok = linalg.Shift(z); !ok {
-				return 0, false
-			}
+		if first, ok = c.shift(j); !ok {
+			return 0, false
 		}
-		return c.raw[j] + lo - c.start[j] + shift, true
+		return c.raw[j] + lo - c.start[j] + first, true
 	}
 	return 0, false
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/base/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -103,7 +104,7 @@ func (c *Constrained) termNames(blocks []int) string {
 // column is one if no more than 3e-5 of its length is left, or than rounding (of
 // each own column's square) explains: the gram matrix holds squares and cannot tell
 // less. Of columns that are as long up to rounding the first stays.
-func dependentOn(gram *mat.SymDense, others, own []int, rounding []float64) []int {
+func dependentOn(gram mat.Symmetric, others, own []int, rounding []float64) []int {
 	e := newElimination(gram, append(slices.Clone(others), own...))
 	for l, v := range rounding {
 		i := len(others) + l
@@ -128,7 +129,7 @@ type elimination struct {
 }
 
 // newElimination takes these columns of the gram matrix.
-func newElimination(gram *mat.SymDense, at []int) *elimination {
+func newElimination(gram mat.Symmetric, at []int) *elimination {
 	const tolerance = 3e-5 * 3e-5
 	n := len(at)
 	e := &elimination{a: mat.NewDense(n, n, nil), least: make([]float64, n), done: make([]bool, n)}
@@ -194,7 +195,7 @@ func (c *Constrained) rounding(j int) []float64 {
 	}
 	absolute := func(_, _ int, v float64) float64 { return math.Abs(v) }
 	var g, size, product mat.Dense
-	g.Apply(absolute, mat.DenseCopyOf(c.view.XX).Slice(lo, hi, lo, hi))
+	g.Apply(absolute, linalg.Dense(linalg.Range(c.view.XX, lo, hi)))
 	size.Apply(absolute, z)
 	product.Mul(&g, &size)
 	product.MulElem(&product, &size)

@@ -3,6 +3,7 @@ package projection
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -16,6 +17,9 @@ import (
 // Eigenvalues are asked for only where the rank is not plain: directions to be dropped are found by
 // inverse iteration, and count if no other eigenvalue is near the limit.
 func (p *Problem) Orthogonal() (*Fit, error) {
+	if _, many := p.sums.XX.(*linalg.Structured); many {
+		return p.orthogonalOfMany()
+	}
 	f := newFit(p)
 	n, terms := len(f.sd), len(p.sums.Terms)
 	f.alpha, f.EDF = make([]float64, n), make([]float64, terms)
@@ -39,6 +43,30 @@ func (p *Problem) Orthogonal() (*Fit, error) {
 	return f, nil
 }
 
+// orthogonalOfMany is Orthogonal where a term has many levels: penalised least squares without a penalty.
+func (p *Problem) orthogonalOfMany() (*Fit, error) {
+	sums := *p.sums
+	sums.Terms = slices.Clone(sums.Terms)
+	for j := range sums.Terms {
+		t := &sums.Terms[j]
+		t.S, t.Diagonal, t.SP, t.Link, t.DF = nil, nil, nil, nil, 0
+	}
+	own := *p
+	own.sums = &sums
+	fit, err := penalty.Select(&sums, &penalty.Options{Criterion: penalty.Fixed, RankTolerance: p.columns.reading(), WithoutVc: true, WithoutVe: true})
+	if err != nil {
+		return nil, err
+	}
+	f, err := own.fitOf(fit, false)
+	if err != nil {
+		return nil, err
+	}
+	f.problem = p
+	p.sums.XX = nil // its memory is that of the correlations
+	f.EDF1, f.Status, f.Iterations, f.Score = nil, "", 0, nil
+	return f, nil
+}
+
 // left sets the degrees of freedom and what hangs on the residual sum of squares.
 func (f *Fit) left(rss float64) {
 	p := f.problem.sums
@@ -50,7 +78,8 @@ func (f *Fit) left(rss float64) {
 		f.Scale = math.Max(rss, 0) / df
 	}
 	if f.cov != nil {
-		f.cov.ScaleSym(f.Scale, f.cov)
+		cov := f.cov.(*mat.SymDense)
+		cov.ScaleSym(f.Scale, cov)
 	}
 }
 
@@ -58,7 +87,7 @@ func (f *Fit) left(rss float64) {
 // time of an eigendecomposition; false, and nothing is done: the rank is not plain without one.
 func (f *Fit) byInverse() bool {
 	p, n := f.problem.sums, len(f.sd)
-	c, constant := f.corr, 0
+	c, constant := f.corr.(*mat.SymDense), 0
 	for _, sd := range f.sd {
 		if sd == 0 {
 			constant++
@@ -66,7 +95,7 @@ func (f *Fit) byInverse() bool {
 	}
 	if constant > 0 { // zeros: a one on the diagonal keeps them apart from all else
 		c = mat.NewSymDense(n, nil)
-		c.CopySym(f.corr)
+		c.CopySym(f.corr) // all numbers
 		for i, sd := range f.sd {
 			if sd == 0 {
 				c.SetSym(i, i, 1)
@@ -97,9 +126,9 @@ func (f *Fit) byInverse() bool {
 		}
 		f.alpha[i] = standardised.AtVec(i) * over[i]
 	}
+	linalg.ScaleBoth(null.Inverse, over)
+	null.Inverse.ScaleSym(1/p.SumW, null.Inverse)
 	f.cov = null.Inverse
-	linalg.ScaleBoth(f.cov, over)
-	f.cov.ScaleSym(1/p.SumW, f.cov)
 	f.dropped, f.weakest = f.droppedWith(null.Directions, constant), null.Smallest/null.Largest
 	f.Rank = n
 	if f.dropped != nil {
@@ -166,8 +195,9 @@ func (f *Fit) project(s *spectrum) {
 		}
 		f.alpha[i] = floats.Dot(row, s.coordinates)
 	}
-	f.cov = mat.NewSymDense(len(f.sd), nil)
-	f.cov.SymOuterK(1, half)
+	cov := mat.NewSymDense(len(f.sd), nil)
+	cov.SymOuterK(1, half)
+	f.cov = cov
 	for j, t := range f.problem.sums.Terms {
 		for i := t.Start; i < t.Start+t.Dim; i++ {
 			row := s.kept.RawRowView(i)
@@ -191,7 +221,7 @@ func (p *Problem) spectrum(f *Fit) (*spectrum, error) {
 	if p.factor != nil {
 		return p.factor.spectrum(f.sd, p.sums.SumW, p.columns.tolerance)
 	}
-	return gramSpectrum(p.sums, f.corr, f.sd, p.columns.tolerance)
+	return gramSpectrum(p.sums, f.corr.(*mat.SymDense), f.sd, p.columns.tolerance)
 }
 
 // gramSpectrum takes it from the eigendecomposition of the correlations: a singular

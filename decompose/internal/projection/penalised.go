@@ -40,7 +40,7 @@ func (f *Fit) choiceLacksDigits() bool {
 func (p *Problem) fitOf(fit *penalty.Fit, exact bool) (*Fit, error) {
 	f := newFit(p)
 	f.alpha, f.EDF, f.EDF1, f.EDF2, f.EDFTotal = fit.Alpha, fit.EDF, fit.EDF1, fit.EDF2, fit.EDFTotal
-	f.Rank, f.cov, f.Scale, f.sandwich = fit.Rank, fit.Vp, fit.Scale, fit.Sandwich()
+	f.Rank, f.cov, f.Scale, f.sandwich = fit.Rank, fit.Covariance(), fit.Scale, fit.Sandwich()
 	f.shrinkage, f.shrinkageIn = fit.Shrinkage, fit.ShrinkageIn
 	if fit.Vc != nil {
 		f.vague = mat.NewSymDense(len(f.alpha), nil)
@@ -94,7 +94,11 @@ func (f *Fit) weakestPenalised() float64 {
 	if f.cov == nil || !(f.Scale > 0) {
 		return 1
 	}
-	rows, raw := make([]float64, len(f.sd)), f.cov.RawSymmetric()
+	cov, dense := f.cov.(*mat.SymDense)
+	if !dense {
+		return f.weakestByTrace()
+	}
+	rows, raw := make([]float64, len(f.sd)), cov.RawSymmetric()
 	for i, a := range f.sd { // of the upper triangle, which is also that of the lower one's columns
 		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N] {
 			v = math.Abs(v) * a * f.sd[i+j]
@@ -105,8 +109,24 @@ func (f *Fit) weakestPenalised() float64 {
 		}
 	}
 	inverse := floats.Max(append(rows, 0)) * f.problem.sums.SumW / f.Scale
-	if largest := math.Sqrt(linalg.TraceOfProduct(f.corr, f.corr)); inverse > 0 && largest > 0 {
+	if largest := linalg.NormBound(f.corr); inverse > 0 && largest > 0 {
 		return 1 / (inverse * largest)
+	}
+	return 1
+}
+
+// weakestByTrace is weakestPenalised of columns of many levels, where the covariance is a diagonal and a positive semidefinite
+// matrix of few columns: its trace is no less than its largest eigenvalue.
+func (f *Fit) weakestByTrace() float64 {
+	cov := f.cov.(*linalg.Structured)
+	largest, trace := 0.0, 0.0
+	for i, v := range linalg.Diagonal(cov) {
+		square := f.sd[i] * f.sd[i]
+		largest = max(largest, cov.D[i]*square)
+		trace += (v - cov.D[i]) * square
+	}
+	if inverse := (largest + trace) * f.problem.sums.SumW / f.Scale; inverse > 0 {
+		return 1 / (inverse * linalg.NormBound(f.corr))
 	}
 	return 1
 }

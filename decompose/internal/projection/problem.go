@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/base/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -30,7 +31,7 @@ func (c *Constrained) Problem(intercept, total bool) *Problem {
 // exactly zero so that rounding is not taken for signal.
 func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.Problem {
 	p := &penalty.Problem{Rows: c.view.Positive, SumW: c.view.SumW, SumLogW: c.view.SumLogW, Intercept: intercept, Terms: c.terms}
-	var xx *mat.SymDense
+	var xx mat.Symmetric
 	var xz []float64
 	xx, xz, p.ZZ = c.rawProducts(intercept, total, beta)
 	if c.width() == 0 {
@@ -49,7 +50,7 @@ func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.P
 
 // rawProducts are the products of the raw columns with each other, with the projected
 // variable z, and of z with itself; z is zeta or X beta + zeta.
-func (c *Constrained) rawProducts(intercept, total bool, beta []float64) (xx *mat.SymDense, xz []float64, zz float64) {
+func (c *Constrained) rawProducts(intercept, total bool, beta []float64) (xx mat.Symmetric, xz []float64, zz float64) {
 	xx, xz, zz = c.view.XX, c.view.XR, c.view.RR
 	if !intercept {
 		xx, xz, zz = c.view.Raw()
@@ -57,12 +58,10 @@ func (c *Constrained) rawProducts(intercept, total bool, beta []float64) (xx *ma
 	if !total || c.width() == 0 {
 		return xx, xz, zz
 	}
-	var fitted mat.VecDense
-	b := mat.NewVecDense(len(beta), beta)
-	fitted.MulVec(xx, b)
-	zz += 2*floats.Dot(xz, beta) + mat.Dot(&fitted, b)
+	fitted := linalg.MulVec(xx, beta)
+	zz += 2*floats.Dot(xz, beta) + floats.Dot(fitted, beta)
 	xz = append([]float64(nil), xz...)
-	floats.Add(xz, fitted.RawVector().Data)
+	floats.Add(xz, fitted)
 	return xx, xz, zz
 }
 
@@ -73,8 +72,6 @@ func (c *Constrained) clearConstant(p *penalty.Problem) {
 			continue
 		}
 		p.XZ[i] = 0
-		for j := range p.XMean {
-			p.XX.SetSym(i, j, 0)
-		}
+		linalg.Clear(p.XX, i)
 	}
 }

@@ -72,7 +72,8 @@ func (f *Fit) units() []float64 {
 func (f *Fit) solveAugmented(g, basis *mat.Dense, roots []*mat.Dense, unit []float64) error {
 	n, terms := len(f.sd), f.problem.sums.Terms
 	f.alpha, f.EDF, f.Rank = make([]float64, n), make([]float64, len(terms)), 0
-	f.cov = mat.NewSymDense(n, nil)
+	cov := mat.NewSymDense(n, nil)
+	f.cov = cov
 	if basis == nil {
 		return nil
 	}
@@ -90,7 +91,7 @@ func (f *Fit) solveAugmented(g, basis *mat.Dense, roots []*mat.Dense, unit []flo
 		f.alpha[i] = alpha[i] / d
 		floats.Scale(1/d, half.RawRowView(i))
 	}
-	f.cov.SymOuterK(1, half)
+	cov.SymOuterK(1, half)
 	return nil
 }
 
@@ -141,7 +142,8 @@ func (f *Fit) rescale(known float64) {
 	} else if known == 0 && df > 0 {
 		f.Scale = mat.Dot(left, left) / df
 	}
-	f.cov.ScaleSym(f.Scale, f.cov)
+	cov := f.cov.(*mat.SymDense)
+	cov.ScaleSym(f.Scale, cov)
 }
 
 // fromUnits takes directions of columns divided by unit to standardised ones.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/base/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -41,8 +42,7 @@ func (f *Fit) Response(ctx context.Context, c *Constrained, known float64) (*Res
 			z.SetVec(i, 0)
 		}
 	}
-	alpha := mat.NewVecDense(len(f.alpha), nil)
-	alpha.MulVec(f.cov, z)
+	alpha := mat.NewVecDense(len(f.alpha), linalg.MulVec(f.cov, z.RawVector().Data))
 	alpha.ScaleVec(1/f.Scale, alpha)
 	out.Scale = f.residualVariance(zz-2*mat.Dot(z, alpha)+mat.Dot(alpha, f.products(alpha.RawVector().Data)), known)
 	f.shift(alpha.RawVector().Data, c.Beta())

@@ -66,7 +66,7 @@ func (f *Fit) spread(null *mat.Dense) (back, to *mat.Dense, err error) {
 	bn := mat.NewDense(n, r, nil)
 	for _, t := range f.problem.columns.terms {
 		part := null.Slice(t.Start, t.Start+t.Dim, 0, r)
-		bn.Slice(t.Start, t.Start+t.Dim, 0, r).(*mat.Dense).Mul(f.corr.SliceSym(t.Start, t.Start+t.Dim), part)
+		bn.Slice(t.Start, t.Start+t.Dim, 0, r).(*mat.Dense).Copy(blockTimes(f.corr, t.Start, t.Start+t.Dim, part))
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetrised(times(null.T(), bn)), true) {
@@ -102,8 +102,9 @@ func (f *Fit) inOwnScale(back, to *mat.Dense) (u, v *mat.Dense) {
 
 // moveCovariance overwrites c with (I - UV')c(I - VU') = c - TU' - UT', T = cV - U V'cV/2; nil
 // stays nil.
-func moveCovariance(c *mat.SymDense, u, v *mat.Dense) {
-	if c == nil {
+func moveCovariance(of mat.Symmetric, u, v *mat.Dense) {
+	c, ok := of.(*mat.SymDense)
+	if !ok || c == nil {
 		return
 	}
 	t := times(linalg.Mirror(c), v)
@@ -120,7 +121,7 @@ func moveCovariance(c *mat.SymDense, u, v *mat.Dense) {
 // rounding; the rank tolerance drops others too, along which X alpha would move.
 func (f *Fit) exactlyNull() (*mat.Dense, error) {
 	const rounding = 1e-13 // of the mean square of a standardised column
-	k := times(f.dropped.T(), times(f.corr, f.dropped))
+	k := times(f.dropped.T(), linalg.TimesOf(f.corr, f.dropped))
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetrised(k), true) {
 		return nil, errors.New("the eigendecomposition of the dropped directions did not converge")
@@ -156,7 +157,7 @@ func (f *Fit) ownProducts(beta []float64) []float64 {
 	products := make([]float64, len(beta))
 	for j := range c.blocks {
 		lo, hi := c.raw[j], c.raw[j+1]
-		mat.NewVecDense(hi-lo, products[lo:hi]).MulVec(xx.SliceSym(lo, hi), mat.NewVecDense(hi-lo, beta[lo:hi]))
+		copy(products[lo:hi], linalg.MulVec(linalg.Range(xx, lo, hi), beta[lo:hi]))
 	}
 	for i, v := range c.reduceVector(products) {
 		if f.sd[i] > 0 {

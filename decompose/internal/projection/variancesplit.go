@@ -18,8 +18,8 @@ func (c *Constrained) Moment(j int, b []float64) (mean, variance float64) {
 		image := c.image(lo, b)
 		return mean, mat.Dot(image, image) / c.view.SumW
 	}
-	xx := c.view.XX.SliceSym(lo, hi).(*mat.SymDense)
-	return mean, math.Max(linalg.Inner(xx, b, b)/c.view.SumW, 0) // rounding may leave -1e-17
+	xx := linalg.Range(c.view.XX, lo, hi)
+	return mean, math.Max(linalg.Bilinear(xx, b, b)/c.view.SumW, 0) // rounding may leave -1e-17
 }
 
 // SumMoment is the weighted mean and variance of the sum of Phi_j b_j over some blocks j, b
@@ -31,7 +31,7 @@ func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float
 		mean += floats.Dot(c.view.Mean[c.raw[j]:c.raw[j+1]], b[c.raw[j]:c.raw[j+1]])
 	}
 	if c.view.R == nil {
-		return mean, math.Max(linalg.Inner(c.Products(blocks...), of, of)/c.view.SumW, 0)
+		return mean, math.Max(linalg.Bilinear(c.Products(blocks...), of, of)/c.view.SumW, 0)
 	}
 	m, _ := c.view.R.Dims()
 	image := mat.NewVecDense(m, nil)
@@ -42,7 +42,7 @@ func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float
 }
 
 // Products are the centred X'WX of the raw columns of some blocks, one after the other.
-func (c *Constrained) Products(blocks ...int) *mat.SymDense { return c.view.Products(blocks...) }
+func (c *Constrained) Products(blocks ...int) mat.Symmetric { return c.view.Products(blocks...) }
 
 // Variance is split: structured + unstructured + twice the covariance = total.
 type Variance struct {
@@ -61,9 +61,9 @@ func (c *Constrained) Variance(b, a []float64) Variance {
 	}
 	xx, xr := c.view.XX, c.view.XR
 	var v Variance
-	v.Structured = math.Max(linalg.Inner(xx, b, b)/sumW, 0)
-	v.Unstructured = math.Max((c.view.RR-2*floats.Dot(a, xr)+linalg.Inner(xx, a, a))/sumW, 0)
-	v.TwiceCovariance = 2 * (floats.Dot(b, xr) - linalg.Inner(xx, b, a)) / sumW
+	v.Structured = math.Max(linalg.Bilinear(xx, b, b)/sumW, 0)
+	v.Unstructured = math.Max((c.view.RR-2*floats.Dot(a, xr)+linalg.Bilinear(xx, a, a))/sumW, 0)
+	v.TwiceCovariance = 2 * (floats.Dot(b, xr) - linalg.Bilinear(xx, b, a)) / sumW
 	v.Total = v.Structured + v.Unstructured + v.TwiceCovariance
 	return v
 }

@@ -46,7 +46,11 @@ func call(b decompose.Block) string {
 	if n := len(b.Penalty.S); n > 0 {
 		text += "; " + penalties(n)
 		var rank []string
-		for _, s := range b.Penalty.S {
+		for i, s := range b.Penalty.S {
+			if s == nil { // of levels, one of each
+				rank = append(rank, fmt.Sprint(b.Penalty.Dim(i)))
+				continue
+			}
 			rank = append(rank, fmt.Sprint(rankOf(s)))
 		}
 		text += " of rank " + strings.Join(rank, ", ")

@@ -1,0 +1,113 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
+	"github.com/pho-go/pho/penalty"
+)
+
+// Of 1,000 levels, fits by few numbers of each are those by all products, to 1e-10 at the same smoothing parameters.
+func TestManyLevels(t *testing.T) {
+	const levels, rows, columns = 1000, 8000, 8
+	l := moments.Layout{Bases: []moments.Basis{{Name: "x", Dim: columns}, {Name: "g", Dim: levels}, {Name: "z", Dim: 2}}, Predictors: [][]int{{0, 1, 2}}, Responses: 1}
+	r := rand.New(rand.NewPCG(1, 2))
+	g, x, z, zeta, w := &design.Codes{D: levels}, mat.NewDense(rows, columns, nil), mat.NewDense(rows, 2, nil), mat.NewDense(rows, 1, nil), make([]float64, rows)
+	for i := range rows {
+		level := r.IntN(levels)
+		if i < levels {
+			level = i // each has a row
+		}
+		g.Code, w[i] = append(g.Code, int32(level)), 0.5+r.Float64()
+		for j := range columns {
+			x.Set(i, j, r.NormFloat64()+float64(level%3))
+		}
+		z.SetRow(i, []float64{1e2 + r.NormFloat64(), r.NormFloat64()})
+		zeta.Set(i, 0, math.Sin(float64(level))+x.At(i, 0)*z.At(i, 1)/3)
+	}
+	c := moments.NewChunk(l)
+	if err := c.Add([]design.Columns{design.Dense{Dense: x}, g, design.Dense{Dense: z}}, w, zeta); err != nil {
+		t.Fatal(err)
+	}
+	sum := moments.NewSum(l, 0)
+	if err := sum.Append(c.MomentsInto(nil)); err != nil {
+		t.Fatal(err)
+	}
+	difference, _ := penalty.Difference(columns, 2)
+	smooth := Block{Norm: 10, Penalty: penalty.Penalty{S: []*mat.SymDense{difference}, SP: []float64{3}}}
+	reference := make([]float64, levels)
+	reference[0] = 1
+	ones := make([]float64, levels)
+	for i := range ones {
+		ones[i] = 1
+	}
+	factor := Block{Norm: 1, Normal: reference}
+	random := Block{Norm: 1, Penalty: penalty.Penalty{S: []*mat.SymDense{nil}, Diagonal: [][]float64{ones}, SP: []float64{2}}}
+	for name, blocks := range map[string][]Block{"factor": {smooth, factor, {Norm: 1}}, "random effect": {smooth, random, {Norm: 1}}} {
+		for _, intercept := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", intercept ", intercept), func(t *testing.T) {
+				fits := make([]*Fit, 2)
+				for i := range fits {
+					m := sum.Total()
+					own, err := Constrain(m, 0, blocks, 1e-6)
+					if err != nil {
+						t.Fatal(err)
+					}
+					many, ok := own.view.XX.(*linalg.Structured)
+					if !ok {
+						t.Fatalf("the products are a %T", own.view.XX)
+					}
+					if i == 0 {
+						own.view.XX = many.Dense()
+					}
+					if fits[i], err = own.Problem(intercept, false).Penalised(context.Background(), nil, penalty.Options{Criterion: penalty.Fixed}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				near := func(what string, a, b []float64, within float64) {
+					t.Helper()
+					norm := 0.0
+					for _, v := range b {
+						norm = math.Max(norm, math.Abs(v))
+					}
+					for i, v := range a {
+						if d := math.Abs(v - b[i]); !(d <= within*norm) {
+							t.Fatalf("%s: %d differs by %.2g of %.2g", what, i, d, norm)
+						}
+					}
+				}
+				numbers := func(s mat.Symmetric) []float64 { return mat.DenseCopyOf(linalg.Dense(s)).RawMatrix().Data }
+				want, got := fits[0], fits[1]
+				if _, ok := got.Covariance().(*linalg.Structured); !ok {
+					t.Fatalf("the covariance is a %T", got.Covariance())
+				}
+				near("alpha", got.Alpha(), want.Alpha(), 1e-10)
+				near("degrees of freedom", got.EDF, want.EDF, 1e-10)
+				near("covariance", numbers(got.Covariance()), numbers(want.Covariance()), 1e-10)
+				near("what smoothing adds", numbers(got.SmoothingBias()), numbers(want.SmoothingBias()), 1e-10)
+				full, pairs, err := got.Concurvity(context.Background(), got.Alpha())
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantFull, wantPairs, err := want.Concurvity(context.Background(), want.Alpha())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j, m := range wantFull { // shares; a ridge of 1e-10 is in both
+					near("concurvity", []float64{full[j].Worst, full[j].Observed, full[j].Estimate, 1}, []float64{m.Worst, m.Observed, m.Estimate, 1}, 1e-7)
+				}
+				if len(pairs) != len(wantPairs) {
+					t.Errorf("%d pairs, want %d", len(pairs), len(wantPairs))
+				}
+			})
+		}
+	}
+}
