@@ -82,7 +82,7 @@ BASE ?= HEAD
 bench-gate:
 	GO='$(GO)' bash .ci/bench-gate.sh '$(BASE)' '$(BENCH)' '$(PKG)'
 
-# The ten most used cases against our own variants: without assembly, with one worker, ...
+# The most used cases, and large ones, against our own variants: without assembly, with one worker, ...
 gate:
 	@GO='$(GO)' bash .ci/gate.sh
 

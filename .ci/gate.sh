@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gate.sh [FLAG ...]: the speed of the ten most used cases as ratios between our own variants:
+# gate.sh [FLAG ...]: the speed of the cases that count as ratios between our own variants:
 # with and without assembly, two workers and one, and so on. See benchmarks/gate; flags are its
 # own.
 set -euo pipefail

@@ -4,7 +4,7 @@
 #   row, case, large, small, ratio, answer difference (none: tests compare)
 # separated by tabs: seconds of all processors, and MiB at the largest. KEEP=DIR keeps tables and figures, so that the same
 # call goes on where it was ended; CASE=text runs the cases whose names hold it; PHO=file times another build; a run ends
-# after LIMIT=5m.
+# after LIMIT=5m. FLAMES=DIR draws where the time of the large cases goes instead, into DIR.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -12,6 +12,7 @@ go=${GO:-go}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 [ -n "${PHO:-}" ] || "$go" build -o "$dir/pho" ./cmd/pho
+[ -z "${FLAMES:-}" ] || "$go" build -C benchmarks -o "$dir/pho" ./profile
 "$go" build -C benchmarks -o "$dir/large" ./large
-mkdir -p "${KEEP:-$dir/keep}"
-"$dir/large" -pho "${PHO:-$dir/pho}" -keep "${KEEP:-$dir/keep}" -limit "${LIMIT:-5m}" -case "${CASE:-}"
+mkdir -p "${KEEP:-$dir/keep}" ${FLAMES:+"$FLAMES"}
+"$dir/large" -pho "${PHO:-$dir/pho}" -keep "${KEEP:-$dir/keep}" -limit "${LIMIT:-5m}" -case "${CASE:-}" -flames "${FLAMES:-}"

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from traces import flame, stacks
 
 PEER = """
 import sys
@@ -91,21 +92,16 @@ def difference(a: Path, b: Path) -> float:
     return worst
 
 
-def profiled(command: list[str | Path], profile: Path, to: Path) -> list[tuple[str, float]]:
-    """Shares of CPU time by stage; what several stages call counts for the first of them."""
+def profiled(command: list[str | Path], profile: Path, to: Path, name: str, flames: Path | None) -> list[tuple[str, float]]:
+    """Shares of CPU time by stage; what several stages call counts for the first of them. A flame graph is drawn into a folder."""
     subprocess.run([str(c) for c in [profile, to, *command[1:]]], check=True, capture_output=True)
-    out = subprocess.run(["go", "tool", "pprof", "-traces", str(profile), str(to)], check=True, capture_output=True, text=True)
-    shares, total = dict.fromkeys([s for s, _ in STAGES] + ["all else"], 0.0), 0.0
-    for trace in out.stdout.split("-----------+")[1:]:
-        lines = [line for line in trace.splitlines()[1:] if line.strip()]
-        if not lines:
-            continue
-        time = lines[0].split()[0]
-        unit = {"us": 1e-6, "ms": 1e-3}.get(time[-2:], 1.0)
-        seconds = float(time.rstrip("mus")) * unit
-        total += seconds
-        stage = next((s for s, names in STAGES if any(n in line for line in lines for n in names)), "all else")
-        shares[stage] += seconds
+    shares = dict.fromkeys([s for s, _ in STAGES] + ["all else"], 0.0)
+    found = stacks(profile, to)
+    if flames:
+        (flames / f"{''.join(c for c in name if c.isalnum())}.svg").write_text(flame(found, name))
+    for seconds, functions in found:
+        shares[next((s for s, names in STAGES if any(n in f for f in functions for n in names)), "all else")] += seconds
+    total = sum(shares.values())
     return [(s, v / total) for s, v in shares.items()]
 
 
@@ -117,6 +113,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--case", default="", help="only cases whose names hold this")
     parser.add_argument("--profile")
+    parser.add_argument("--flames", type=Path, help="with --profile: folder of flame graphs")
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
@@ -130,7 +127,7 @@ def main() -> None:
             rows = rows_of(a.rows, p, here)
             ours = ["decompose", "--model", net / "model.onnx", "--data", rows, "--response", "y", "--out"]
             if a.profile:
-                shares = profiled([a.pho, *ours, here / "pho"], Path(a.profile), here / "cpu")
+                shares = profiled([a.pho, *ours, here / "pho"], Path(a.profile), here / "cpu", f"{name}, {a.rows} rows", a.flames)
                 print(f"| {name} | " + ", ".join(f"{s} {v:.0%}" for s, v in sorted(shares, key=lambda t: -t[1]) if v >= 0.02) + " |", flush=True)
                 continue
             commands = {"pho": [a.pho, *ours, here / "pho"], "ONNX Runtime": [sys.executable, "-c", PEER, net / "model.onnx", rows]}

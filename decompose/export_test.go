@@ -75,3 +75,16 @@ func (r *Result) PieceTerms(k, j int) (terms []int) {
 
 // SumsOfTerms are the sums of terms of predictor k that have bands of their own.
 func (r *Result) SumsOfTerms(k int) [][]int { return r.Predictors[k].sumsOfTerms() }
+
+// Leaders are, by predictor, which one finds its leverages in the last pass.
+func (r *Result) Leaders(o *Options) (leaders []int, err error) {
+	_, at := r.layout()
+	p, err := r.newSandwich(at, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.predictors {
+		leaders = append(leaders, s.leader)
+	}
+	return leaders, nil
+}

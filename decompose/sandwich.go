@@ -123,7 +123,9 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 			s.networks = max(len(d.Members), 1)
 		}
 		p.predictors[k], s.leader = s, k
-		s.leader = slices.IndexFunc(p.predictors, func(o *sandwichOf) bool { return o != nil && o.sharesInverse(s) })
+		s.leader = slices.IndexFunc(p.predictors, func(o *sandwichOf) bool { // sharing is up to rounding: what follows leads nobody
+			return o != nil && p.predictors[o.leader] == o && o.sharesInverse(s)
+		})
 		some = true
 	}
 	if !some {
@@ -132,12 +134,15 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 	return p, nil
 }
 
-// sharesInverse tells whether o has the columns of s and, but for rounding, its A^-1.
+// sharesInverse tells whether o has the columns of s and, but for rounding, its A^-1, and its sums are of the same shape.
 func (s *sandwichOf) sharesInverse(o *sandwichOf) bool {
 	if s == o {
 		return true
 	}
 	if !slices.Equal(s.terms, o.terms) || !slices.Equal(s.centre, o.centre) || s.constant != o.constant || s.series() != o.series() {
+		return false
+	}
+	if !slices.EqualFunc(s.frame.Again, o.frame.Again, slices.Equal[[]int]) || !slices.Equal(s.frame.About, o.frame.About) {
 		return false
 	}
 	if _, many := s.cov.(*linalg.Structured); many {
@@ -291,21 +296,25 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 	}
 	n := len(p.predictors)
 	w := &sandwichWorker{plan: p, weighing: make([]*weighing, n), chunks: make([]*moments.ScatterChunk, n)}
+	weigh := make([][]moments.Weigh, n) // by leader
 	for k, s := range p.predictors {
-		if s != nil {
-			own := &weighing{of: s, pinned: make([]int64, len(s.frame.Dims))}
-			if w.weighing[k] = own; s.leader == k {
-				own.form = s.form.Work()
-			} else {
-				own.leader = w.weighing[s.leader]
-				own.leader.followed = true
-			}
-			if p.cluster == "" {
-				if len(s.splits) > 0 {
-					w.weighing[k].influence = newInfluenceWork(s.splits)
-				}
-				w.chunks[k] = moments.NewScatterChunk(s.frame, s.series()+1, w.weighing[k].weigh)
-			}
+		if s == nil {
+			continue
+		}
+		own := &weighing{of: s, pinned: make([]int64, len(s.frame.Dims))}
+		if w.weighing[k] = own; s.leader == k {
+			own.form = s.form.Work()
+		} else {
+			own.leader = w.weighing[s.leader]
+		}
+		if p.cluster == "" && len(s.splits) > 0 {
+			own.influence = newInfluenceWork(s.splits)
+		}
+		weigh[s.leader] = append(weigh[s.leader], own.weigh)
+	}
+	for k, each := range weigh {
+		if p.cluster == "" && each != nil {
+			w.chunks[k] = moments.NewScatterChunk(p.predictors[k].frame, p.predictors[k].series()+1, each...)
 		}
 	}
 	if p.cluster != "" {
@@ -326,9 +335,8 @@ func (w *sandwichWorker) add(b *data.Batch, residuals [][][]float64, x []design.
 			return err
 		}
 	}
-	w.begin()
 	for k, s := range w.plan.predictors {
-		if s == nil {
+		if s == nil || w.clusters == nil && s.leader != k {
 			continue
 		}
 		w.x = w.x[:0]
@@ -344,28 +352,34 @@ func (w *sandwichWorker) add(b *data.Batch, residuals [][][]float64, x []design.
 			}
 			continue
 		}
+		together := w.plan.led(k)
 		numbers := len(residuals[k]) + 1
-		w.with = sized(w.with, n*numbers)
+		all := numbers * len(together)
+		w.with = sized(w.with, n*all)
 		for i := range n {
-			row := w.with[i*numbers:][:numbers]
-			for l, r := range residuals[k] {
-				row[l] = r[i]
+			row := w.with[i*all:][:0]
+			for _, l := range together {
+				for _, r := range residuals[l] {
+					row = append(row, r[i])
+				}
+				row = append(row, weight(weights, i))
 			}
-			row[numbers-1] = weight(weights, i)
 		}
-		if err := w.chunks[k].Add(w.x, mat.NewDense(n, numbers, w.with)); err != nil {
+		if err := w.chunks[k].Add(w.x, mat.NewDense(n, all, w.with)); err != nil {
 			return atRow(b, err)
 		}
 	}
 	return nil
 }
 
-func (w *sandwichWorker) begin() {
-	for _, own := range w.weighing {
-		if own != nil {
-			own.begin()
+// led are the predictors whose leverages predictor k finds, itself first.
+func (p *sandwichPlan) led(k int) (all []int) {
+	for l, s := range p.predictors {
+		if s != nil && s.leader == k {
+			all = append(all, l)
 		}
 	}
+	return all
 }
 
 // take is what was added since the last call.
@@ -373,28 +387,36 @@ func (w *sandwichWorker) take() (*sandwichChunk, error) {
 	if w == nil {
 		return nil, nil
 	}
-	out := &sandwichChunk{plan: w.plan, sums: make([]*moments.Scatter, len(w.chunks)), pinned: make([][]int64, len(w.chunks))}
+	n := len(w.plan.predictors)
+	out := &sandwichChunk{plan: w.plan, sums: make([]*moments.Scatter, n), pinned: make([][]int64, n)}
 	if w.clusters != nil {
 		out.clusters = w.clusters.sums
 		w.clusters.sums = w.plan.clusterSums()
 	}
-	w.begin()
-	for k, own := range w.weighing {
-		if own == nil {
+	for k, c := range w.chunks {
+		if c == nil {
 			continue
 		}
-		if c := w.chunks[k]; c != nil {
-			var free *moments.Scatter
+		together := w.plan.led(k)
+		free := make([]*moments.Scatter, len(together))
+		for i, l := range together {
 			select {
-			case free = <-w.plan.predictors[k].spare:
+			case free[i] = <-w.plan.predictors[l].spare:
 			default:
 			}
-			var err error
-			if out.sums[k], err = c.Take(free); err != nil {
-				return nil, err
-			}
 		}
-		out.pinned[k], own.pinned = own.pinned, make([]int64, len(own.pinned))
+		sums, err := c.Take(free)
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range together {
+			out.sums[l] = sums[i]
+		}
+	}
+	for k, own := range w.weighing { // after all rows were weighed
+		if own != nil {
+			out.pinned[k], own.pinned = own.pinned, make([]int64, len(own.pinned))
+		}
 	}
 	return out, nil
 }

@@ -303,3 +303,22 @@ func TestUncertainSmoothing(t *testing.T) {
 		near(t, "degrees of freedom gained by the other route", gained, first, 1e-6)
 	}
 }
+
+// TestLeadersLead: leverages come from a predictor that finds its own, also where the second's inverse is that of the first up to
+// rounding, and the third's that of the second alone.
+func TestLeadersLead(t *testing.T) {
+	tab := table(t, 300, 5)
+	r := decomposed(t, formulaModel(t, `~ x0 + s(x1,k=6)`, tab, 3), tab, nil)
+	for k := range r.Predictors {
+		cov, _, _, _ := r.Covariances(k)
+		first, _, _, _ := r.Covariances(0)
+		cov.CopySym(first)
+		r.Predictors[k].Scale = r.Predictors[0].Scale
+		cov.ScaleSym(1+0.7e-13*float64(k), cov)
+	}
+	leaders, err := r.Leaders(&decompose.Options{})
+	must(t, err)
+	if leaders[0] != 0 || leaders[1] != 0 || leaders[2] != 2 {
+		t.Errorf("leverages are found by %v", leaders)
+	}
+}

@@ -107,6 +107,16 @@ func (u *uncertainty) standardErrors(dst *mat.Dense, i, j int, x design.Columns)
 	for r := range n {
 		floats.Sub(centred.RawRowView(r), u.mean)
 	}
+	some, err := newSparseGrid(n, []design.Columns{design.Dense{Dense: centred}}) // as where all columns but one are at their means
+	if err != nil {
+		return err
+	}
+	if some != nil {
+		for r := range n {
+			dst.Set(i+r, j, math.Sqrt(math.Max(some.quadratic(r, u.cov), 0)))
+		}
+		return nil
+	}
 	spread := new(mat.Dense)
 	if d < manyColumns {
 		spread.Mul(centred, u.cov)

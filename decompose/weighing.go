@@ -2,7 +2,6 @@ package decompose
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -15,11 +14,8 @@ import (
 // weighing finds the weights s_i of one predictor's rows, for one worker.
 type weighing struct {
 	of        *sandwichOf
-	form      *design.QuadraticWork // nil: nil: the leverages of leader are used; its rows come before
+	form      *design.QuadraticWork // nil: the leverages are those of leader, who has just met the same rows
 	leader    *weighing
-	followed  bool
-	found     [][]float64    // leverages that followers have not taken so far
-	taken     int            // of the leader's
 	influence *influenceWork // nil: nothing is split
 	h         []float64
 	pinned    []int64 // rows of high leverage by term
@@ -27,11 +23,10 @@ type weighing struct {
 }
 
 // leverages are those of n rows with the columns x, but for their weights, by A^-1. Predictors that share it, as classes
-// do, meet the same rows at the same calls, one after the other: the first one finds what the others take.
+// do, meet the same rows one after the other: the first one finds them for all.
 func (w *weighing) leverages(n int, x []design.Columns) error {
 	if w.leader != nil {
-		w.h = w.leader.found[w.taken]
-		w.taken++
+		w.h = w.leader.h
 		return nil
 	}
 	w.h = sized(w.h, n)
@@ -39,14 +34,8 @@ func (w *weighing) leverages(n int, x []design.Columns) error {
 		return err
 	}
 	floats.Scale(1/w.of.phi, w.h)
-	if w.followed {
-		w.found = append(w.found, slices.Clone(w.h))
-	}
 	return nil
 }
-
-// begin forgets leverages of rows that followers have met, too.
-func (w *weighing) begin() { w.found, w.taken = w.found[:0], 0 }
 
 // leverage is that of row i, of weight wi.
 func (w *weighing) leverage(i int, wi float64) float64 {

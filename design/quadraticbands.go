@@ -101,6 +101,9 @@ func (k *QuadraticWork) ones(n int) []float64 {
 	return k.band.one[:n]
 }
 
+// bandsAtOnce are multiplied with each other before the next come: their rows, which may be thousands, stay in the second cache.
+const bandsAtOnce = 4
+
 // addBands adds the products of bands with each other, with their means and with the dense
 // columns.
 func (k *QuadraticWork) addBands(dst []float64) {
@@ -112,13 +115,16 @@ func (k *QuadraticWork) addBands(dst []float64) {
 	w.part = grown(w.part, len(dst))
 	off, c, stride, p := w.part, k.of.data, k.of.stride, len(k.of.mean)
 	clear(off)
-	for b, own := range list {
-		for _, other := range list[:b] {
-			if own.two && other.two {
-				own.addTwos(off, c, stride, &other)
-				continue
+	for lo := 0; lo < len(list); lo += bandsAtOnce {
+		for b := lo + 1; b < len(list); b++ {
+			own := &list[b]
+			for _, other := range list[lo:min(b, lo+bandsAtOnce)] {
+				if own.two && other.two {
+					own.addTwos(off, c, stride, &other)
+					continue
+				}
+				kernel.AddBilinear(off, c, stride, p, p, own.first, own.value, other.first, other.value)
 			}
-			kernel.AddBilinear(off, c, stride, p, p, own.first, own.value, other.first, other.value)
 		}
 	}
 	kernel.Axpy(dst, off, 2)

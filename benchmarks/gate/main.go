@@ -1,4 +1,4 @@
-// Command gate holds the speed of the ten most used cases: it compares our own variants in
+// Command gate holds the speed of the cases that count: it compares our own variants in
 // one run, not times, so that it means the same on every machine. Variants are the
 // same program without assembly (built with the tag purego), one worker next to two, and Go's
 // own readers. A ratio below half of what it usually is fails.

@@ -135,6 +135,7 @@ func cases() (all []comparison) {
 	for _, columns := range []int{50, 100, 200} {
 		add(fmt.Sprintf("%d columns, ~ ., 20000 rows, next to 10", columns), of(table{20_000, columns, 0, 0, 0}, "~ ."), of(table{20_000, 10, 0, 0, 0}, "~ ."))
 	}
+	add("200 columns, ~ ., 200000 rows, next to 10", of(table{200_000, 200, 0, 0, 0}, "~ ."), of(table{200_000, 10, 0, 0, 0}, "~ ."))
 	add("5000 columns, ~ ., 60 rows, next to 10", of(table{60, 5000, 0, 0, 0}, "~ ."), of(table{60, 10, 0, 0, 0}, "~ ."))
 	classes := func(n int) call {
 		var names []string

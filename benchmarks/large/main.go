@@ -1,6 +1,7 @@
 // Command large times `pho` where a term has many levels or a table many columns: see benchmarks/large.sh.
 //
-//	large -pho PHO -keep DIR [-case TEXT]    each case next to a small one of the same kind, a line each
+//	large -pho PHO -keep DIR [-case TEXT]                   each case next to a small one of the same kind, a line each
+//	large -pho PROFILE -keep DIR [-case TEXT] -flames DIR   where the time of the large ones goes
 //
 // What is measured is kept in DIR, and not measured again.
 package main
@@ -26,8 +27,9 @@ func main() {
 	keep := flag.String("keep", "", "directory of tables and of what is measured")
 	only := flag.String("case", "", "run the cases whose names hold this text")
 	limit := flag.Duration("limit", 5*time.Minute, "end a run that takes longer")
+	flames := flag.String("flames", "", "directory of flame graphs that are drawn of the large cases instead; -pho is benchmarks/profile then")
 	flag.Parse()
-	r := &runs{pho: *pho, dir: *keep, limit: *limit, known: map[string]measured{}}
+	r := &runs{pho: *pho, dir: *keep, limit: *limit, flames: *flames, known: map[string]measured{}}
 	if err := r.load(); err != nil {
 		log.Fatal(err)
 	}
@@ -35,7 +37,11 @@ func main() {
 		if !strings.Contains(c.name, *only) {
 			continue
 		}
-		if err := r.compare(c); err != nil {
+		does := r.compare
+		if *flames != "" {
+			does = r.draw
+		}
+		if err := does(c); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -50,8 +56,29 @@ type measured struct {
 // runs are the calls that were made, by the names of their tables and arguments.
 type runs struct {
 	pho, dir string
+	flames   string
 	limit    time.Duration
 	known    map[string]measured
+}
+
+// draw draws where the large case's time goes (benchmarks/traces.py).
+func (r *runs) draw(c comparison) error {
+	rows, err := r.table(c.large.table)
+	if err != nil {
+		return err
+	}
+	cpu := filepath.Join(r.dir, "cpu.prof")
+	arguments := append([]string{cpu, "decompose", "--data", rows, "--contributions", "none", "--out", filepath.Join(r.dir, "result-"+c.large.table.String())}, c.large.arguments...)
+	if out, err := exec.Command(r.pho, arguments...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", c.name, err, out)
+	}
+	svg := filepath.Join(r.flames, c.large.table.String()+".svg")
+	out, err := exec.Command("python3", "benchmarks/traces.py", r.pho, cpu, svg, c.name).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", svg, err, out)
+	}
+	fmt.Println(svg)
+	return nil
 }
 
 func (r *runs) file() string { return filepath.Join(r.dir, "measured.tsv") }

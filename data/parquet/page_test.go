@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/snappy"
+
+	"github.com/pho-go/pho/data/internal/columnar/columnartest"
 )
 
 // crafted is a file of one column of numbers and one page, with any header.
@@ -90,7 +92,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(c.name, err)
 		}
 		var got error
-		bounded(t, len(packed), func() (numbers int) {
+		columnartest.Bounded(t, len(packed), func() (numbers int) {
 			for _, got = range s.Batches(context.Background(), []string{"x"}) {
 			}
 			return 0
@@ -123,7 +125,7 @@ func TestNullBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounded(t, 1, func() (numbers int) {
+	columnartest.Bounded(t, 1, func() (numbers int) {
 		for _, err := range s.Batches(context.Background(), []string{"x"}) {
 			if err == nil || !strings.Contains(err.Error(), `row 1, column "x": cell "null" marks a missing value`) {
 				t.Error(err)

@@ -32,7 +32,7 @@ const (
 	muchKept   = 30
 )
 
-// fitMemory says how much memory the run will take at its largest and refuses it if that
+// fitMemory says how much memory the run will take at its largest, and how long if that is long, and refuses it if that
 // is more than --max-memory, or without it than the machine has. What is left of --max-memory decides how many
 // of the network's outputs and, after these, of the rows are kept.
 func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
@@ -79,7 +79,11 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 		debug.SetGCPercent(muchKept)
 	}
 	log.memory(need)
-	return nil
+	work, err := decompose.EstimateWork(m, rowsOf(ready.Rows, paths), o)
+	if err == nil {
+		log.work(work, o.Goroutines(0))
+	}
+	return err
 }
 
 // cachedBeforehand bounds the rows kept by reading that comes before the rest of the run's memory
@@ -104,9 +108,10 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 	if err != nil {
 		return nil, err
 	}
+	read := int64(max(int(d.data.batch), 1<<15)) // rows
 	rows, workers := int64(chunk), int64(o.Goroutines((known+int64(chunk)-1)/int64(chunk)))
 	if known > 0 {
-		rows = min(rows, known)
+		rows, read = min(rows, known), min(read, known)
 	}
 	columns := int64(0) // of the contributions
 	for k := range m.Predictors() {
@@ -124,7 +129,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 		networks = int64(len(joined.Networks()))
 	}
 	need = memoryInFlags(need).Add("network", networks*workers*graph.Memory(), "fewer --workers").
-		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15))+(2*workers+1)*parsedText, "a smaller --batch-size").
+		Add("files being read", 3*int64(len(src.Schema()))*8*read+(2*workers+1)*parsedText, "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if d.interactions != "none" {
 		need = need.Add("pairs of columns", interaction.Memory(len(wiring.RowColumns(m, o)), len(m.Predictors()), heldChunks(workers, known, int64(chunk))), "--interactions none")

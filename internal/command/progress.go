@@ -76,6 +76,17 @@ func (p *progress) memory(m decompose.Memory) {
 	p.event("memory", map[string]any{"bytes": m.Total(), "parts": parts})
 }
 
+// longSeconds is what a run takes that says so beforehand.
+const longSeconds = 30
+
+// work says beforehand that a run will take long on so many processors, and what of it will.
+func (p *progress) work(w decompose.Work, workers int) {
+	if seconds := w.Total() / float64(workers); seconds >= longSeconds {
+		p.note(fmt.Sprintf("this takes about %s on %d processors, the network's own time apart: of one %s; fewer columns, or a smaller k, take less",
+			decompose.Duration(seconds), workers, w))
+	}
+}
+
 // report says how far a pass is, at most five times a second and at its end.
 func (p *progress) report(at decompose.Progress) {
 	if !p.json && !p.terminal {

@@ -51,6 +51,7 @@ type Chunk struct {
 	started bool
 	kinds   []kind // of the bases' first rows
 	joined  []pair
+	order   []int        // of joined: that of their products
 	own     []band       // products of joined bases with themselves,
 	blocks  []block      // and with others
 	views   []*mat.Dense // of own and blocks, by joined pairs
@@ -330,7 +331,8 @@ func (b *Chunk) flush() error {
 		p.addUp(b.sum, &b.work)
 	}
 	p.subtract(x, b.shift, b.shiftR)
-	for i, q := range b.joined {
+	for _, i := range b.order {
+		q := b.joined[i]
 		if own := &b.own[q.a]; q.a == q.b && own.width < own.n {
 			width := own.width
 			if own.widen(design.Bandwidth(x[q.a])); own.width > width {

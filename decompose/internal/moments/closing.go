@@ -1,6 +1,9 @@
 package moments
 
 import (
+	"cmp"
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/base/kernel"
@@ -98,6 +101,17 @@ func (b *Chunk) place(swapped func(pair) bool) {
 			b.views[i] = c.sums.Slice(0, q.dimA, q.offB-c.offB, q.offB-c.offB+q.dimB).(*mat.Dense)
 		}
 	}
+	b.order = make([]int, len(b.joined))
+	for i := range b.order {
+		b.order[i] = i
+	}
+	slices.SortStableFunc(b.order, func(i, j int) int { return atOnce(b.joined[i].a, b.joined[i].b, b.joined[j].a, b.joined[j].b) })
+}
+
+// atOnce orders pairs of bases so that those of basesAtOnce of them are neighbours, one after the other with each basis.
+func atOnce(a, b, c, d int) int {
+	a, b, c, d = min(a, b), max(a, b), min(c, d), max(c, d)
+	return cmp.Or(a/basesAtOnce-c/basesAtOnce, b-d, a-c)
 }
 
 // widths are the widths for the products of bases with themselves.

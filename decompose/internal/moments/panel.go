@@ -76,10 +76,14 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 	return p
 }
 
+// basesAtOnce is how many bases with few entries in a row are multiplied with each other before the next come: what a
+// product of two is added up in is cleared and added to the sums once a panel, whose rows should be many, and pass by less often.
+const basesAtOnce = 4
+
 // panelLimit is the number of rows to gather for the columns x of a layout: as many as
-// stay in the second cache but for rows that are 0, for a table of products should be visited often once it
-// is in the first. (Half of it was no faster where the second cache has 1 MB: each table is cleared and
-// added up once a panel.) Bases in no predictor are not gathered.
+// stay in the second cache but for rows that are 0, of basesAtOnce bases if they have few entries in a row, for a table of
+// products should be visited often once it is in the first. (Half of it was no faster where the second cache has 1 MB: each
+// table is cleared and added up once a panel.) Bases in no predictor are not gathered.
 func panelLimit(x []design.Columns, l Layout) int {
 	cache, most := 2<<20, 32<<20
 	if interpolated(x) {
@@ -87,6 +91,7 @@ func panelLimit(x []design.Columns, l Layout) int {
 	}
 	row, uses := 8*(l.Responses+2), l.uses()
 	all := row
+	var apart []int // of the rows of bases that are stored each by itself
 	for a, c := range x {
 		n, d := c.Dims()
 		if len(uses[a]) == 0 || n == 0 {
@@ -104,7 +109,16 @@ func panelLimit(x []design.Columns, l Layout) int {
 		case *design.Interpolated:
 			d = design.PieceColumns + 1
 		}
-		row, all = row+8*d*design.Occupied(c)/n, all+8*d
+		own := 8 * d * design.Occupied(c) / n
+		if all += 8 * d; thin(c) {
+			apart = append(apart, own)
+		} else {
+			row += own
+		}
+	}
+	slices.Sort(apart)
+	for _, own := range apart[max(0, len(apart)-basesAtOnce):] {
+		row += own
 	}
 	limit := maxPanel
 	if interpolated(x) {

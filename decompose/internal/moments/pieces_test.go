@@ -133,7 +133,7 @@ func TestSumsOfPieces(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					xx, _, _ := sums.About(frame, 1, 0, 0)
+					xx, _, _ := sums[0].About(frame, 1, 0, 0)
 					about[i] = xx.Sum()
 				}
 				for i := range about[1].SymmetricDim() {

@@ -146,10 +146,11 @@ func TestScatter(t *testing.T) {
 			}
 			slow.add(s.frame, x, with)
 		}
-		sums, err := c.Take(s.frame.NewScatter())
+		all, err := c.Take([]*Scatter{s.frame.NewScatter()})
 		if err != nil {
 			t.Fatal(err)
 		}
+		sums := all[0]
 		raw := sums.AppendTo(nil)
 		again, err := ReadScatter(raw, s.frame.Shape())
 		if err != nil || !bytes.Equal(again.AppendTo(nil), raw) {
@@ -212,7 +213,7 @@ func TestScatterTakesLittleRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(sums.AppendTo(nil)); n > 8*(5000*5+5003+100) {
+	if n := len(sums[0].AppendTo(nil)); n > 8*(5000*5+5003+100) {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -279,10 +280,11 @@ func TestScatterAgain(t *testing.T) {
 				}
 			}
 		}
-		sums, err := chunk.Take(f.NewScatter())
+		all, err := chunk.Take([]*Scatter{f.NewScatter()})
 		if err != nil {
 			t.Fatal(err)
 		}
+		sums := all[0]
 		raw := sums.AppendTo(nil)
 		again, err := ReadScatter(raw, f.Shape())
 		if err != nil || !bytes.Equal(again.AppendTo(nil), raw) {
@@ -311,6 +313,48 @@ func TestScatterAgain(t *testing.T) {
 		for l := range m {
 			if got, want := uu.At(l, k), 0.5*wantUU.At(l, k); math.Abs(got-want) > tolerance {
 				t.Fatalf("products of copies %d, %d are %v, want %v", l, k, got, want)
+			}
+		}
+	}
+}
+
+// TestScattersTogether: sums of the same rows by several weights are those of each alone.
+func TestScattersTogether(t *testing.T) {
+	const n, weights = 1500, 3
+	r := rand.New(rand.NewPCG(8, 9))
+	codes, dense := &design.Codes{D: 7, Code: make([]int32, n)}, mat.NewDense(n, 2, nil)
+	for i := range n {
+		codes.Code[i] = int32(r.IntN(7))
+		dense.SetRow(i, []float64{r.NormFloat64(), r.Float64()})
+	}
+	x := []design.Columns{codes, design.Dense{Dense: dense}}
+	f := &Frame{Dims: []int{7, 2}, Dense: []bool{false, true}, Point: make([]float64, 9)}
+	with := mat.NewDense(n, weights, nil)
+	for i := range n {
+		for k := range weights {
+			with.Set(i, k, r.Float64())
+		}
+	}
+	together := NewScatterChunk(f, 1, plain, plain, plain)
+	for round := range 2 {
+		if err := together.Add(x, with); err != nil {
+			t.Fatal(err)
+		}
+		got, err := together.Take(make([]*Scatter, weights))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range weights {
+			alone := NewScatterChunk(f, 1, plain)
+			if err := alone.Add(x, mat.DenseCopyOf(with.Slice(0, n, k, k+1))); err != nil {
+				t.Fatal(err)
+			}
+			want, err := alone.Take(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got[k].AppendTo(nil), want[0].AppendTo(nil)) {
+				t.Errorf("round %d: sums by weights %d are others together", round, k)
 			}
 		}
 	}

@@ -15,11 +15,11 @@ import (
 // the columns of the frame's copies, with the numbers that were added with the rows.
 type Weigh func(s [][]float64, x, again []design.Columns, with *mat.Dense) error
 
-// ScatterChunk accumulates a Scatter of consecutive rows, whose weights are asked for when many are
+// ScatterChunk accumulates Scatters of the same consecutive rows, one for each Weigh, whose weights are asked for when many rows are
 // gathered: what is arranged for the weights serves the products too. It is meant for one goroutine.
 type ScatterChunk struct {
 	frame *Frame
-	weigh Weigh
+	weigh []Weigh
 	all   Layout // of the bases,
 	fused Layout // joined
 	of    []int
@@ -31,7 +31,7 @@ type ScatterChunk struct {
 
 	started bool
 	panel   panel
-	out     *Scatter
+	out     []*Scatter // by weigh; nil: no rows so far
 	s       [][]float64
 	again   []design.Columns
 	factors mat.Dense // products of the rows' factors with one of them
@@ -40,12 +40,12 @@ type ScatterChunk struct {
 	with    []design.Dense
 }
 
-// NewScatterChunk is an empty chunk, of rows that come with so many numbers.
-func NewScatterChunk(f *Frame, numbers int, weigh Weigh) *ScatterChunk {
+// NewScatterChunk is an empty chunk, of rows that come with so many numbers for each weigh.
+func NewScatterChunk(f *Frame, numbers int, weigh ...Weigh) *ScatterChunk {
 	c := &ScatterChunk{frame: f, weigh: weigh, from: f.from(), copies: f.Copies()}
 	c.all, c.fused, c.of = f.joined()
 	c.off = c.all.offsets()
-	c.all.Responses, c.fused.Responses = numbers, numbers
+	c.all.Responses, c.fused.Responses = numbers, numbers*len(weigh)
 	c.dense = make([]bool, len(c.fused.Bases))
 	for a, u := range c.of {
 		c.dense[u] = f.Dense[a]
@@ -72,10 +72,11 @@ func (c *ScatterChunk) start(x []design.Columns) {
 	}
 }
 
-// Add adds rows with the columns x of the bases. The operands are read, not kept.
+// Add adds rows with the columns x of the bases; with has their numbers, for one weigh after the other. The operands are read, not
+// kept.
 func (c *ScatterChunk) Add(x []design.Columns, with *mat.Dense) error {
 	if c.out == nil {
-		c.out = c.frame.NewScatter()
+		c.out = c.empty(nil)
 	}
 	if !c.started {
 		c.start(x)
@@ -102,17 +103,31 @@ func (c *ScatterChunk) Add(x []design.Columns, with *mat.Dense) error {
 	return nil
 }
 
-// Take is the sums, and makes the chunk empty; into (nil: new memory) are those of the next.
-func (c *ScatterChunk) Take(into *Scatter) (*Scatter, error) {
+// Take is the sums, by weigh, and makes the chunk empty; into are those of the next, nil, or nil in it, being new memory.
+func (c *ScatterChunk) Take(into []*Scatter) ([]*Scatter, error) {
 	err := c.flush()
 	out := c.out
 	if out == nil {
-		out = c.frame.NewScatter()
+		out = c.empty(nil)
 	}
-	if c.out, c.started = into, false; into != nil {
-		into.Clear()
+	if c.out, c.started = nil, false; into != nil {
+		c.out = c.empty(into)
 	}
 	return out, err
+}
+
+// empty are sums of no rows, in the memory of into.
+func (c *ScatterChunk) empty(into []*Scatter) []*Scatter {
+	out := make([]*Scatter, len(c.weigh))
+	for k := range out {
+		if into != nil && into[k] != nil {
+			out[k] = into[k]
+			out[k].Clear()
+		} else {
+			out[k] = c.frame.NewScatter()
+		}
+	}
+	return out
 }
 
 // flush adds the products of the panel's rows and empties it.
@@ -142,27 +157,31 @@ func (c *ScatterChunk) flush() error {
 	for i := range c.copies {
 		c.again = append(c.again, c.copies[i].Of(x))
 	}
-	n, numbers := with.Dims()
-	if err := c.weigh(s, x, c.again, with.Slice(0, n, 0, numbers-1).(*mat.Dense)); err != nil {
-		return err
-	}
-	c.out.total += kernel.Dot(s[0], p.w[:p.n]) // which are 1
-	if err := c.products(x, s[0], design.Dense{Dense: ones}); err != nil {
-		return err
-	}
-	if len(c.copies) > 0 {
-		if err := c.further(x, s); err != nil {
+	n, all := with.Dims()
+	numbers := (all - 1) / len(c.weigh) // the last are ones
+	for k, weigh := range c.weigh {
+		if err := weigh(s, x, c.again, with.Slice(0, n, k*numbers, (k+1)*numbers).(*mat.Dense)); err != nil {
 			return err
+		}
+		out := c.out[k]
+		out.total += kernel.Dot(s[0], p.w[:p.n]) // which are 1
+		if err := c.products(out, x, s[0], design.Dense{Dense: ones}); err != nil {
+			return err
+		}
+		if len(c.copies) > 0 {
+			if err := c.further(out, x, s); err != nil {
+				return err
+			}
 		}
 	}
 	p.n = 0
 	return nil
 }
 
-// further adds the sums that the copies of columns x have, s being the products of the rows' factors.
-func (c *ScatterChunk) further(x []design.Columns, s [][]float64) error {
+// further adds to out the sums that the copies of columns x have, s being the products of the rows' factors.
+func (c *ScatterChunk) further(out *Scatter, x []design.Columns, s [][]float64) error {
 	for i, v := range s {
-		c.out.totals[i] += kernel.Dot(v, c.panel.w[:c.panel.n])
+		out.totals[i] += kernel.Dot(v, c.panel.w[:c.panel.n])
 	}
 	c.factors.Reset()
 	c.factors.ReuseAs(c.panel.n, c.frame.Shape().factors())
@@ -179,7 +198,7 @@ func (c *ScatterChunk) further(x []design.Columns, s [][]float64) error {
 				c.factors.SetCol(a, pair(a, factor[i]))
 			}
 		}
-		if err := c.work.AddCross(mat.NewDense(d, n, c.out.sums[at*n:(at+d)*n]), x, design.Dense{Dense: &c.factors}, nil); err != nil {
+		if err := c.work.AddCross(mat.NewDense(d, n, out.sums[at*n:(at+d)*n]), x, design.Dense{Dense: &c.factors}, nil); err != nil {
 			return err
 		}
 		at += d
@@ -192,7 +211,7 @@ func (c *ScatterChunk) further(x []design.Columns, s [][]float64) error {
 			if turned {
 				first, second = b, a
 			}
-			if err := c.work.AddCross(matrix(c.out.again[next].general(turned)), first, second, w); err != nil {
+			if err := c.work.AddCross(matrix(out.again[next].general(turned)), first, second, w); err != nil {
 				return err
 			}
 			next++
@@ -201,36 +220,42 @@ func (c *ScatterChunk) further(x []design.Columns, s [][]float64) error {
 	return nil
 }
 
-// products adds those of rows x with weights s.
-func (c *ScatterChunk) products(x []design.Columns, s []float64, ones design.Dense) error {
-	at := 0
+// products adds those of rows x with weights s to out.
+func (c *ScatterChunk) products(out *Scatter, x []design.Columns, s []float64, ones design.Dense) error {
+	place := func(u, v int) *oblong { return &out.cross[u*(2*len(x)-u-1)/2+v-u-1] }
 	for u, a := range x {
-		own := &c.out.own[u]
+		own := &out.own[u]
 		own.widen(design.Bandwidth(a))
 		if err := c.work.AddCross(matrix(own.general()), a, a, s); err != nil {
 			return err
 		}
-		sum := c.out.sum[c.panel.off[u]:c.panel.off[u+1]]
+		sum := out.sum[c.panel.off[u]:c.panel.off[u+1]]
 		c.to, c.with = append(c.to[:0], mat.NewDense(len(sum), 1, sum)), append(c.with[:0], ones)
 		for v := u + 1; v < len(x); v++ {
-			b, cross := x[v], &c.out.cross[at]
-			at++
-			turned := design.Swapped(a, b)
-			to := matrix(cross.general(turned))
-			if together(a, b) {
-				c.to, c.with = append(c.to, to), append(c.with, b.(design.Dense))
-				continue
-			}
-			first, second := a, b
-			if turned {
-				first, second = b, a
-			}
-			if err := c.work.AddCross(to, first, second, s); err != nil {
-				return err
+			if b := x[v]; together(a, b) {
+				c.to, c.with = append(c.to, matrix(place(u, v).general(false))), append(c.with, b.(design.Dense))
 			}
 		}
 		if err := c.work.AddCrosses(c.to, a, c.with, s); err != nil {
 			return err
+		}
+	}
+	for lo := 0; lo < len(x); lo += basesAtOnce { // as atOnce
+		for v := lo + 1; v < len(x); v++ {
+			for u := lo; u < min(v, lo+basesAtOnce); u++ {
+				first, second := x[u], x[v]
+				if together(first, second) {
+					continue
+				}
+				turned := design.Swapped(first, second)
+				to := matrix(place(u, v).general(turned))
+				if turned {
+					first, second = second, first
+				}
+				if err := c.work.AddCross(to, first, second, s); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
