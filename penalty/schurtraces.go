@@ -228,7 +228,7 @@ func (e *schur) determined(s *system, unit, tol float64) bool {
 		copy(y[i*free:(i+1)*free], e.y[i*e.q+at:])
 	}
 	e.invertGroups()
-	// The largest eigenvalue is no more than that of the largest group and that of the others together.
+	// The largest eigenvalue is at most the largest group's plus the largest of the others.
 	squares, group := squaredSum(e.inverse), 0
 	for g := range e.at {
 		lo, hi := e.group(g)
