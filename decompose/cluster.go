@@ -202,7 +202,7 @@ func (s *sandwichOf) clustered(c *clusterSums, k int, bias mat.Symmetric) *robus
 
 // aroundRows is A^-1 u'u A^-1 times factor, and what smoothing adds (nil: nothing).
 func (s *sandwichOf) aroundRows(u *mat.Dense, factor float64, bias mat.Symmetric) mat.Symmetric {
-	_, p := u.Dims()
+	g, p := u.Dims()
 	if _, many := s.cov.(*linalg.Structured); !many {
 		middle := mat.NewSymDense(p, nil)
 		middle.SymOuterK(factor, u.T())
@@ -210,6 +210,11 @@ func (s *sandwichOf) aroundRows(u *mat.Dense, factor float64, bias mat.Symmetric
 	}
 	n := linalg.TimesOf(s.cov, mat.DenseCopyOf(u.T()))
 	n.Scale(1/s.phi, n)
+	if 2*g >= p { // its numbers are no more than those of two matrices of a row for each cluster
+		v := mat.NewSymDense(p, nil)
+		v.SymOuterK(factor, n)
+		return linalg.Plus(v, bias)
+	}
 	half := new(mat.Dense)
 	half.Scale(factor/2, n)
 	return linalg.Plus(&linalg.Structured{D: make([]float64, p), U: half, N: n}, bias)

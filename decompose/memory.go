@@ -76,7 +76,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		}
 		penalties += penaltyBytes(d.blocks, int64(p.p))
 	}
-	if p.manyLevels() && split == 0 && !o.factor() && o.Groups == "" {
+	if p.levelsApart(o) {
 		levels = 0
 	}
 	fewer := FewerColumns + p.widest()
@@ -211,6 +211,13 @@ func (p *plan) manyLevels() bool {
 		}
 	}
 	return true
+}
+
+// levelsApart tells whether that is so in all of a run: a triangular factor, sums by group and splits of terms from their margins
+// take all columns with each other.
+func (p *plan) levelsApart(o *Options) bool {
+	return p.manyLevels() && !o.factor() && o.Groups == "" &&
+		(o.Terms == Fitted || !slices.ContainsFunc(p.predictors, func(d planned) bool { return nesting(d.terms()).Any() }))
 }
 
 // keeps is how many bytes of outputs stay in memory.

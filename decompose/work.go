@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // Work is an estimate of the seconds of one processor that a run takes besides the model, by what takes them, so that one that
@@ -71,11 +69,11 @@ func EstimateWork(m Model, rows int64, o *Options) (Work, error) {
 		products += own * n * (few*(few/2+dense)*entrySeconds + dense*dense/2*denseSeconds)
 		left := columns - eliminated
 		solution += times * solveSeconds * (math.Pow(math.Min(left, n), 2)*left + eliminated*left*left)
-		numbers := columns * columns
-		if moments.Structured(int(eliminated), int(columns)) { // nothing is written of levels with each other
-			numbers -= eliminated * eliminated
+		held := columns // numbers of each column
+		if o.Cluster == "" && p.levelsApart(o) {
+			held = left + 1
 		}
-		squares += numbers * squareSeconds
+		squares += columns * held * squareSeconds
 	}
 	return Work{
 		{"rows", n * float64(len(p.reading(m, o))) * numberSeconds},

@@ -82,7 +82,7 @@ const longSeconds = 30
 // work says beforehand that a run will take long on so many processors, and what of it will.
 func (p *progress) work(w decompose.Work, workers int) {
 	if seconds := w.Total() / float64(workers); seconds >= longSeconds {
-		p.note(fmt.Sprintf("this takes about %s on %d processors, the network's own time apart: of one %s; fewer columns, or a smaller k, take less",
+		p.note(fmt.Sprintf("this takes about %s on %d processors, besides the network (on one processor: %s); fewer columns, or a smaller k, take less",
 			decompose.Duration(seconds), workers, w))
 	}
 }

@@ -423,8 +423,10 @@ func Plus(s, o mat.Symmetric) mat.Symmetric {
 			AddTriangle(s.(*mat.SymDense), o)
 		}
 	case *Structured:
-		if o != nil {
-			return s.(*Structured).Plus(o)
+		if own := structured(s); o != nil && own != nil {
+			return own.Plus(o)
+		} else if o != nil {
+			AddTriangle(s.(*mat.SymDense), o.Dense())
 		}
 	}
 	return s
