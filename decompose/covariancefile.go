@@ -9,8 +9,8 @@ import (
 )
 
 // A covariance (p x p) of moments.bin is written by its numbers on and above the diagonal, by rows, or, of many levels, by those of
-// diag(D) + U N' + N U' (linalg.Structured): D (p), k, U (p x k), how many of N's first columns are those of the covariance
-// of the projection, and the others (p x what is left). Files that have one of the latter are of version 2, in which the kind
+// diag(D) + U N' + N U' (linalg.Structured): D (p), k, U (p x k), the number of N's first columns that belong to the
+// covariance of the projection, and the other columns of N. Files that have one of the latter are of version 2, in which the kind
 // of each covariance stands before it: 0 for the former, 1 for the latter.
 const (
 	wholeCovariance = 0

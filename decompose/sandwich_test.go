@@ -304,8 +304,8 @@ func TestUncertainSmoothing(t *testing.T) {
 	}
 }
 
-// TestLeadersLead: leverages come from a predictor that finds its own, also where the second's inverse is that of the first up to
-// rounding, and the third's that of the second alone.
+// TestLeadersLead: a predictor takes leverages from one that computes them itself, also if inverses drift apart by rounding: the
+// second equals the first, and the third only the second.
 func TestLeadersLead(t *testing.T) {
 	tab := table(t, 300, 5)
 	r := decomposed(t, formulaModel(t, `~ x0 + s(x1,k=6)`, tab, 3), tab, nil)

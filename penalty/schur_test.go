@@ -486,7 +486,7 @@ func structure(p *Problem) (s *linalg.Structured, lo, hi int) {
 	return s, lo, hi
 }
 
-// What is made of few numbers for each level is what all numbers make.
+// A few numbers for each level give the results of the full matrices.
 func TestStructured(t *testing.T) {
 	for _, l := range levelledProblems {
 		if l.width > 1 {

@@ -14,7 +14,7 @@ func (e *schur) invert() {
 	e.left.invert()
 	e.below.CopySym(e.left.inverse)
 	e.left.middle(e.rho)
-	e.expanded, e.across = false, nil
+	e.expanded, e.across, e.asked.x = false, nil, nil
 	if !e.penalised() {
 		return
 	}
@@ -179,16 +179,24 @@ func (e *schur) bilinear(x, y []float64, j, l int) float64 {
 		m := hi - lo
 		sum += e.root[at] * x[i] * dot(e.inverse[e.at[g]+(at-lo)*m:][:m], e.of[lo:hi])
 	}
-	return sum + dot(e.along(e.pt, 0, e.q, x, j), e.along(e.p, 0, e.q, y, l))
+	return sum + dot(e.alongQ(x, j), e.along(e.p, y, l))
 }
 
-// along is m'R_j x, m being columns lo to hi-1 of P or Q.
-func (e *schur) along(m []float64, lo, hi int, x []float64, j int) []float64 {
-	sum := make([]float64, hi-lo)
+// along is m'R_j x, m being P or Q.
+func (e *schur) along(m, x []float64, j int) []float64 {
+	sum := make([]float64, e.q)
 	for i, at := range e.members[j] {
-		kernel.Axpy(sum, m[at*e.q+lo:at*e.q+hi], e.root[at]*x[i])
+		kernel.Axpy(sum, m[at*e.q:(at+1)*e.q], e.root[at]*x[i])
 	}
 	return sum
+}
+
+// alongQ is along of Q, once for the x at hand: each penalty of the columns left asks for some of it.
+func (e *schur) alongQ(x []float64, j int) []float64 {
+	if e.asked.x != &x[0] || e.asked.j != j {
+		e.asked.x, e.asked.j, e.asked.sum = &x[0], j, e.along(e.pt, x, j)
+	}
+	return e.asked.sum
 }
 
 // bilinearWithLeft is bilinear of an eliminated penalty j and one of left's.
@@ -196,7 +204,7 @@ func (e *schur) bilinearWithLeft(x, y []float64, j, k int) float64 {
 	pen := &e.left.penalties[k]
 	block := &e.left.blocks[pen.block]
 	diag, root := e.left.scaledRoot(k, e.rho)
-	along, sum := e.along(e.pt, block.lo, block.lo+block.dim, x, j), 0.0
+	along, sum := e.alongQ(x, j)[block.lo:block.lo+block.dim], 0.0
 	for i, v := range y {
 		if diag != nil {
 			sum -= along[i] * diag[i] * v
@@ -220,7 +228,7 @@ func (e *schur) determined(s *system, unit, tol float64) bool {
 		copy(y[i*free:(i+1)*free], e.y[i*e.q+at:])
 	}
 	e.invertGroups()
-	// The largest eigenvalue is no more than that of the largest group and that of the others together.
+	// The largest eigenvalue is at most the largest group's plus the largest of the others.
 	squares, group := squaredSum(e.inverse), 0
 	for g := range e.at {
 		lo, hi := e.group(g)

@@ -69,9 +69,9 @@ func comments(t *testing.T, file string) []string {
 	return slices.DeleteFunc(strings.Split(string(b), "\n"), func(l string) bool { return !strings.HasPrefix(l, "# ") })
 }
 
-// operatorTable lists the operators by domain.
+// operatorTable lists the operators by domain and first opset.
 func operatorTable() string {
-	byDomain := map[string][]string{}
+	byDomain, all := map[string]map[int][]string{}, map[string]int{}
 	table := operator.NewFloat64()
 	for _, key := range table.Keys() {
 		e := table[key]
@@ -80,12 +80,20 @@ func operatorTable() string {
 			domain = "ai.onnx"
 		}
 		if domain != "pho" { // steps within other nodes
-			byDomain[domain] = append(byDomain[domain], fmt.Sprintf("%s %d", e.Name, e.Versions[0]))
+			if byDomain[domain] == nil {
+				byDomain[domain] = map[int][]string{}
+			}
+			byDomain[domain][e.Versions[0]] = append(byDomain[domain][e.Versions[0]], e.Name)
+			all[domain]++
 		}
 	}
 	var w strings.Builder
 	for _, domain := range slices.Sorted(maps.Keys(byDomain)) {
-		fmt.Fprintf(&w, "**%s** (%d): %s.\n\n", domain, len(byDomain[domain]), strings.Join(byDomain[domain], ", "))
+		fmt.Fprintf(&w, "**%s** (%d)", domain, all[domain])
+		for _, opset := range slices.Sorted(maps.Keys(byDomain[domain])) {
+			fmt.Fprintf(&w, "; from %d: %s", opset, strings.Join(byDomain[domain][opset], ", "))
+		}
+		w.WriteString(".\n\n")
 	}
 	w.WriteString("Besides: If, Loop, Scan, the operators on sequences and optionals, and Dropout's mask, which are expanded.\n")
 	return w.String()

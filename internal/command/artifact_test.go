@@ -46,8 +46,8 @@ func TestDamagedResults(t *testing.T) {
 		{"no network", resultdir.Decomposition, edit(`"sha256"`, `"sha"`), "does not say which network it is of: it has no sha256\n"},
 		{"changed kind", resultdir.Decomposition, edit(`"kind": "factor"`, `"kind": "magic"`), "magic"},
 		{"not signed", resultdir.Decomposition, replace(`"kind": "factor"`, `"kind": "magic"`), "digest (sha256) of its content; if it was edited on purpose, pho verify DIR --sign accepts it"},
-		{"cut moments", resultdir.Moments, cut, "moments"},
-		{"changed moments", resultdir.Moments, func(s string) string { return s[:len(s)-9] + "\x00\x01" + s[len(s)-7:] }, "moments"},
+		{"cut moments", resultdir.Moments, func(s string) string { return s[:200] }, "moments"},
+		{"changed bands", resultdir.Moments, func(s string) string { return s[:200] + "\x00\x01" + s[202:] }, "moments"},
 		{"no moments", resultdir.Moments, nil, `is not a directory that decompose wrote: moments.bin: no such file or directory`},
 		{"no document", resultdir.Decomposition, nil, `is not a directory that decompose wrote: decomposition.json: no such file or directory`},
 	} {
@@ -71,6 +71,15 @@ func TestDamagedResults(t *testing.T) {
 		}
 		if read(t, dir, resultdir.Report) != report {
 			t.Errorf("%s: the report was written", c.name)
+		}
+	}
+	// Behind the bands, which are read alone and have a digest of their own, damage is noticed by what reads the rest.
+	moments := filepath.Join(good, resultdir.Moments)
+	whole := read(t, moments)
+	for name, damaged := range map[string]string{"cut": cut(whole), "changed": whole[:len(whole)-9] + "\x00\x01" + whole[len(whole)-7:]} {
+		write(t, moments, damaged)
+		if o := call(t, "verify", good); o.status != exitFailed || !strings.Contains(o.err, "moments") {
+			t.Errorf("verify of %s moments: status %d, %s", name, o.status, o.err)
 		}
 	}
 }

@@ -76,8 +76,8 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 	return p
 }
 
-// basesAtOnce is how many bases with few entries in a row are multiplied with each other before the next come: what a
-// product of two is added up in is cleared and added to the sums once a panel, whose rows should be many, and pass by less often.
+// basesAtOnce is how many bases with few entries in a row are multiplied with each other before the next come. The table
+// of a product is cleared and added to the sums once a panel, so a panel should have many rows and be read by many products.
 const basesAtOnce = 4
 
 // panelLimit is the number of rows to gather for the columns x of a layout: as many as

@@ -131,7 +131,8 @@ func (t spannable) averageTaken(a, b *mat.Dense) Concurvity {
 	return m
 }
 
-// pair is what term j takes of the dominant one, inverse being that of its own correlations if it has many columns.
+// pair is the share of the dominant term that term j explains. inverse is the inverse of term j's correlations, nil if it
+// has few columns.
 func (d *dominant) pair(s *spans, j int, inverse *mat.SymDense) Concurvity {
 	if inverse != nil {
 		own := d.of(d.cross, j)

@@ -13,8 +13,8 @@ import (
 //
 //	diag(D) + E V' + V E' + U N' + N U',
 //
-// E being the columns Few of the identity: what products X'WX are where many columns of X have no products with each other,
-// as the levels of a factor, and what inverses and sandwiches of these are. It takes room for p times few numbers. Functions of
+// E being the columns Few of the identity. Products X'WX have this form if many columns of X have no products with each other,
+// as the levels of a factor, and so have their inverses and sandwiches. It takes room for p times few numbers. Functions of
 // this package that take a mat.Symmetric know it.
 type Structured struct {
 	D    []float64  // p
