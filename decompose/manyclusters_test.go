@@ -10,6 +10,7 @@ import (
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
 )
 
 // leveledModel is of a factor of levels levels and a number, in four rows of two clusters for each level.
@@ -57,5 +58,24 @@ func TestEstimateWorkOfManyLevels(t *testing.T) {
 	}
 	if few, many := covariances(1000), covariances(8000); many > 10*few {
 		t.Errorf("covariances of 8 times as many levels are estimated to take %.0f times as long", many/few)
+	}
+}
+
+// TestEstimateMemoryOfManyLevels: what a criterion other than REML holds of levels with each other is counted.
+func TestEstimateMemoryOfManyLevels(t *testing.T) {
+	const levels = 3000
+	m, tab := leveledModel(t, levels)
+	all := func(c penalty.Criterion) (sum int64) {
+		o := &decompose.Options{}
+		o.Smoothing.Selection.Criterion = c
+		memory, err := decompose.EstimateMemory(m, int64(tab.Rows()), o)
+		must(t, err)
+		for _, part := range memory {
+			sum += part.Bytes
+		}
+		return sum
+	}
+	if matrix := int64(8 * levels * levels); all(penalty.GCV) < all(penalty.REML)+2*matrix {
+		t.Errorf("GCV is estimated to hold %d bytes, REML %d: one matrix is %d", all(penalty.GCV), all(penalty.REML), matrix)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/penalty"
 )
 
 // Memory is an estimate of the bytes that a run holds at its largest, by what
@@ -213,10 +214,11 @@ func (p *plan) manyLevels() bool {
 	return true
 }
 
-// levelsApart tells whether that is so in all of a run: a triangular factor, sums by group and splits of terms from their margins
-// take all columns with each other.
+// levelsApart tells whether that is so in all of a run: a triangular factor, sums by group, criteria other than REML and splits of
+// terms from their margins take all columns with each other.
 func (p *plan) levelsApart(o *Options) bool {
-	return p.manyLevels() && !o.factor() && o.Groups == "" &&
+	criterion := o.Smoothing.Selection.Criterion
+	return p.manyLevels() && !o.factor() && o.Groups == "" && criterion != penalty.ML && criterion != penalty.GCV &&
 		(o.Terms == Fitted || !slices.ContainsFunc(p.predictors, func(d planned) bool { return nesting(d.terms()).Any() }))
 }
 

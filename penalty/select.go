@@ -55,8 +55,9 @@ func choose(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (
 	return fit, err
 }
 
-// mostDense is up to how many columns X'WX of many levels may become a matrix with all of its numbers.
-const mostDense = 20_000
+// mostDense is up to how many columns X'WX of many levels may become a matrix with all of its numbers: a few minutes, and some ten
+// matrices of 200 MB.
+const mostDense = 5_000
 
 // criterion is that of the options, made from p. Columns are eliminated first where that
 // is a gain, unless dense.
