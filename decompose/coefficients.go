@@ -268,7 +268,7 @@ type direction struct {
 // direction is that of f.
 func (d *Predictor) direction(f functional) (direction, error) {
 	out := direction{intercept: f.intercept}
-	if d.split == nil || !d.exchanging(f.terms) {
+	if len(f.terms) == 0 || d.split == nil || !d.exchanging(f.terms) {
 		for i, j := range f.terms {
 			lo := d.first(j)
 			for l, a := range f.weights[i].at {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,5 +122,23 @@ func TestApplyTargets(t *testing.T) {
 	done(t, "apply", "--decomposition", dir, "--data", data, "--out", os.DevNull)
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Fatal("the null device was replaced by a file")
+	}
+}
+
+// TestCellsBesidePairs: a result with cells of two factors beside a surface and its margin is written, with the standard errors of
+// its coefficients, and read.
+func TestCellsBesidePairs(t *testing.T) {
+	temp := t.TempDir()
+	data, out := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "out")
+	var csv strings.Builder
+	csv.WriteString("x,z,size,kind,p\n")
+	for i := range 200 {
+		x, z := float64(i*37%101)/101, float64(i*53%97)/97
+		fmt.Fprintf(&csv, "%g,%g,%c,%c,%g\n", x, z, 'a'+i%3, 'u'+i/3%2, x*x+z*x+float64(i%3*(i/3%2))+float64(i*29%13)/50)
+	}
+	write(t, data, csv.String())
+	done(t, "decompose", "--predictions", "p", "--data", data, "--formula", "~ s(x) + te(x, z, k=4) + size:kind + kind:z", "--out", out)
+	if o := call(t, "summary", out); o.status != 0 || !strings.Contains(o.out, "(Intercept)") {
+		t.Errorf("summary: status %d, %s%s", o.status, o.err, o.out)
 	}
 }
