@@ -101,8 +101,8 @@ func (r *Independent) evaluate(ctx context.Context, m Model, joint map[*Tap][]Bl
 
 // means are the coefficients (columns of margin x columns of a joint term) of the functions of the margin's feature that are nearest
 // to the means of the joint term's columns over its other features, but for constants; nil: the rows do not tell. Between the
-// nodes a penalty, S = root'root, ties a function to its values at them; nil: there is none.
-func (r *Independent) means(joint, margin, root *mat.Dense, features, of []string) *mat.Dense {
+// nodes the penalty ties a function to its values at them; nil: there is none.
+func (r *Independent) means(joint, margin *mat.Dense, penalty *mat.SymDense, features, of []string) *mat.Dense {
 	at, share := r.Node[of[0]], r.Share[of[0]]
 	for _, f := range features {
 		if r.Node[f] == nil {
@@ -131,8 +131,8 @@ func (r *Independent) means(joint, margin, root *mat.Dense, features, of []strin
 	}
 	centreBy(share, x)
 	centreBy(share, y)
-	if root != nil {
-		x, y = penalised(x, y, root)
+	if penalty != nil {
+		x, y = tied(x, y, penalty)
 	}
 	var svd mat.SVD
 	if !svd.Factorize(x, mat.SVDThin) {
@@ -148,39 +148,32 @@ func (r *Independent) means(joint, margin, root *mat.Dense, features, of []strin
 	return out
 }
 
-// penalised are x and y with rows below them that make least squares of them those with a penalty, 1e-4 of the size of x: little
+// tied are x and y with rows below them that add a penalty to their least squares, 1e-4 of the size of x'x: little
 // where there are nodes.
-func penalised(x, y, root *mat.Dense) (px, py *mat.Dense) {
-	nodes, width := y.Dims()
-	rows, columns := root.Dims()
-	px, py = mat.NewDense(nodes+rows, columns, nil), mat.NewDense(nodes+rows, width, nil)
-	px.Slice(0, nodes, 0, columns).(*mat.Dense).Copy(x)
-	py.Slice(0, nodes, 0, width).(*mat.Dense).Copy(y)
-	px.Slice(nodes, nodes+rows, 0, columns).(*mat.Dense).Scale(1e-2*mat.Norm(x, 2)/mat.Norm(root, 2), root)
+func tied(x, y *mat.Dense, s *mat.SymDense) (px, py *mat.Dense) {
+	root := eigenRoot(s)
+	_, rows := root.Dims()
+	_, width := y.Dims()
+	root.Scale(1e-2*mat.Norm(x, 2)/mat.Norm(root, 2), root)
+	px, py = new(mat.Dense), new(mat.Dense)
+	px.Stack(x, root.T())
+	py.Stack(y, mat.NewDense(rows, width, nil))
 	return px, py
 }
 
-// roughness is a root of the penalties' sum of a block, as many rows as columns; nil: it has none in its own coordinates.
-func roughness(b Block) *mat.Dense {
-	if b.Coordinates.toRaw != nil || len(b.Penalty.S) == 0 {
+// roughness is the sum of a block's penalties in its own coordinates; nil: it has none, or levels, which no penalty ties to each other.
+func roughness(b Block) *mat.SymDense {
+	if b.Coordinates.toRaw != nil || len(b.Penalty.S) == 0 || b.Penalty.Diagonal != nil {
 		return nil
 	}
-	sum := mat.NewSymDense(b.Penalty.S[0].SymmetricDim(), nil)
+	sum := mat.NewSymDense(b.Term.Dim(), nil)
 	for _, s := range b.Penalty.S {
 		sum.AddSym(sum, s)
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(sum, true) {
+	if mat.Norm(sum, 2) == 0 {
 		return nil
 	}
-	var root mat.Dense
-	eigen.VectorsTo(&root)
-	for j, v := range eigen.Values(nil) {
-		for i := range eigen.Values(nil) {
-			root.Set(i, j, root.At(i, j)*math.Sqrt(max(0, v)))
-		}
-	}
-	return mat.DenseCopyOf(root.T())
+	return sum
 }
 
 // centreBy takes the mean by share from each column, and multiplies each row by the root of its share.

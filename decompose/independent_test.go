@@ -36,6 +36,12 @@ func (p pairNetwork) Forward(_ context.Context, dst *decompose.Outputs, b *data.
 		return err
 	}
 	z, err := b.Numeric("b")
+	if codes, other := b.Codes("b"); err != nil && other == nil { // by the number of its level
+		z, err = make([]float64, b.Rows()), nil
+		for i, c := range codes.Index {
+			z[i] = float64(c)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -193,4 +199,18 @@ func TestTapIsRead(t *testing.T) {
 			t.Errorf("%s: %v", says, err)
 		}
 	}
+}
+
+// TestMeansBesideManyLevels: a pair one of whose margins is a random effect of many levels, which have no nodes, keeps its regression.
+func TestMeansBesideManyLevels(t *testing.T) {
+	const n, levels = 2000, 600
+	a, b := make([]float64, n), make([]float64, n)
+	for i := range n {
+		a[i], b[i] = float64(i*37%n)/n, float64(i%levels)
+	}
+	tab := data.NewTable(n)
+	must(t, tab.AddNumeric("a", a))
+	must(t, tab.AddFactor("b", b))
+	m := paired(t, tab, math.Sin, `~ s(a) + s(b, bs="re")`, true)
+	decomposed(t, m, tab, &decompose.Options{})
 }

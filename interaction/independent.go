@@ -157,6 +157,9 @@ func compareValues(a, b value) int {
 	return cmp.Compare(a.number, b.number)
 }
 
+// tailShare is the weight of nodes that are even in the logit of their probability.
+const tailShare = 0.3
+
 // nodes are side of them, with the shares of the rows that they stand for; nil: there are none.
 func (s *spread) nodes(side int) ([]value, []float64) {
 	switch {
@@ -169,12 +172,13 @@ func (s *spread) nodes(side int) ([]value, []float64) {
 		}
 		return values, share
 	}
-	// Quantiles, closer together towards the least and the largest value, which are among them, as functions of them are
-	// (basis.BS.Quantiles); each for the rows that are nearest: the trapezoidal rule.
+	// Quantiles, the least and the largest value among them. They are closer together towards both ends, like the knots of
+	// splines (basis.BS.Quantiles), so that each piece of a spline has nodes. Each stands for the rows that are nearest:
+	// the trapezoidal rule.
 	probability := func(i int) float64 {
-		h := float64(i) / float64(side-1)
-		logit := math.Log(float64(len(s.values))) * (2*h - 1)
-		return 0.7*h + 0.3/(1+math.Exp(-logit))
+		even := float64(i) / float64(side-1)
+		logit := math.Log(float64(len(s.values))) * (2*even - 1)
+		return (1-tailShare)*even + tailShare/(1+math.Exp(-logit))
 	}
 	values, share := make([]value, side), make([]float64, side)
 	low, high := probability(0), probability(side-1)

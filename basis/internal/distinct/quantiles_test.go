@@ -25,7 +25,7 @@ func TestQuantilesOfPoints(t *testing.T) {
 		}
 		slices.Sort(x)
 		lo, hi := x[0], x[n-1]
-		k := 3 + r.IntN(16)
+		k := 2 + r.IntN(18)
 		logit := func(u float64) float64 {
 			u = min(max(u, 5/float64(n)), 1-5/float64(n))
 			return math.Log(u/(1-u)) / math.Log(float64(n)/5-1)
