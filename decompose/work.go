@@ -31,7 +31,8 @@ const (
 	evaluations = 25
 )
 
-// EstimateWork estimates what Decompose takes of rows rows, within a factor of 3 where nothing else waits for the processors.
+// EstimateWork estimates what Decompose takes of rows rows where nothing else waits for the processors: within a factor of 3 on the
+// processor of the constants, and others differ from that by as much.
 func EstimateWork(m Model, rows int64, o *Options) (Work, error) {
 	o = o.orDefault()
 	p, err := newPlan(m)
