@@ -161,9 +161,9 @@ func TestFormulasOfPredictors(t *testing.T) {
 	long := "~ " + strings.Repeat("s(a) + ", 3000) + "b"
 	var out strings.Builder
 	log := &progress{w: &out}
-	log.later(d.settled(&recipe.Made{Ready: &wiring.Ready{Chosen: []string{long, "mu = ~ ti(a, b)"}}, Added: []string{"ti(a, b)"}})...)
+	log.later(d.settled(&recipe.Made{Ready: &wiring.Ready{Chosen: []string{long, "mu = ~ ti(a, b)"}}, Added: []string{"ti(a, b)", "ti(b, c)", "ti(a, b)"}})...)
 	log.writeNotes()
-	want := "note: added for what was left: ti(a, b)\nnote: terms chosen by the columns, and what was added; to change them, copy all formulas:\n" +
+	want := "note: added for what was left: ti(a, b) (2 predictors), ti(b, c)\nnote: terms chosen by the columns, and what was added; to change them, copy all formulas:\n" +
 		"  --formula '" + long + "' --formula 'mu = ~ ti(a, b)'\n"
 	if got := out.String(); got != want {
 		t.Errorf("%.300s ... %s", got, got[max(0, len(got)-100):])

@@ -30,7 +30,7 @@ func (d *decomposeFlags) settled(made *recipe.Made) []string {
 	}
 	chosen := "terms chosen by the columns; to change them, copy " + all
 	if len(made.Added) > 0 {
-		out = append(out, "added for what was left: "+strings.Join(made.Added, ", "))
+		out = append(out, "added for what was left: "+strings.Join(counted(made.Added), ", "))
 		chosen = "the formula with what was added; to change " + them + ", copy " + all
 		if len(d.formulas) == 0 {
 			chosen = "terms chosen by the columns, and what was added; to change them, copy " + all
@@ -42,6 +42,23 @@ func (d *decomposeFlags) settled(made *recipe.Made) []string {
 	out = append(out, made.Stopped...)
 	for _, c := range made.LeftOut {
 		out = append(out, "without a term: "+c)
+	}
+	return out
+}
+
+// counted are the different ones of terms, with the number of predictors that have them where there are several.
+func counted(terms []string) (out []string) {
+	times := map[string]int{}
+	for _, t := range terms {
+		times[t]++
+		if times[t] == 1 {
+			out = append(out, t)
+		}
+	}
+	for i, t := range out {
+		if n := times[t]; n > 1 {
+			out[i] = fmt.Sprintf("%s (%d predictors)", t, n)
+		}
 	}
 	return out
 }
