@@ -74,7 +74,7 @@ func code(t *testing.T) map[string]string {
 		}
 		place = filepath.ToSlash(place)
 		if d.IsDir() {
-			if place != "." && (strings.HasPrefix(d.Name(), ".") || isModule(place) || slices.Contains([]string{"testdata", "tests", "examples", "demo", "docs", "bin", "dist", "site"}, d.Name())) {
+			if place != "." && (strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(d.Name(), "test") || isModule(place) || slices.Contains([]string{"testdata", "tests", "examples", "demo", "docs", "bin", "dist", "site"}, d.Name())) {
 				return filepath.SkipDir
 			}
 			return nil

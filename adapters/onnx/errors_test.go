@@ -45,7 +45,7 @@ func TestTypedErrors(t *testing.T) {
 		t.Error(d)
 	}
 
-	g = unchecked(smallNAM())
+	g = unchecked(graphtest.SmallNAM())
 	_, err = Discover(g, Unbound(g), &Options{Learned: []string{"x[1]"}})
 	var o *OptionError
 	if !errors.As(err, &o) || o.Option != "Learned" || o.Value != "x[1]" {

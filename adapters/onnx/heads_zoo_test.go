@@ -4,13 +4,12 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -126,39 +125,15 @@ func (n *zooNetwork) miss(v *zooValues, output string, got []float64) float64 {
 
 // responseOf is the response function of predictor k on its rows, as its name says.
 func responseOf(all []onnx.PredictorInfo, eta *mat.Dense, k int) []float64 {
-	rows, _ := eta.Dims()
-	name, offset, _ := strings.Cut(all[k].Head, "+")
-	c, _ := strconv.ParseFloat(offset, 64)
-	beta := 1.0
-	if inside, ok := strings.CutPrefix(name, "softplus(beta="); ok {
-		beta, _ = strconv.ParseFloat(strings.TrimSuffix(inside, ")"), 64)
-		name = "softplus"
-	}
-	out := make([]float64, rows)
-	for r := range rows {
-		x := eta.At(r, k)
-		switch name {
-		case "sigmoid":
-			out[r] = 1 / (1 + math.Exp(-x))
-		case "inv_cloglog":
-			out[r] = 1 - math.Exp(-math.Exp(x))
-		case "ordinal": // the first class
-			out[r] = 1 / (1 + math.Exp(x-all[k].Ordinal.Thresholds[0]))
-		case "exp":
-			out[r] = c + math.Exp(x)
-		case "softplus":
-			out[r] = c + (max(beta*x, 0)+math.Log1p(math.Exp(-math.Abs(beta*x))))/beta
-		case "softmax", "logsoftmax":
-			sum := 0.0
-			for j, p := range all {
-				if p.Output == all[k].Output && p.Tensor == all[k].Tensor {
-					sum += math.Exp(eta.At(r, j) - x)
-				}
-			}
-			if out[r] = 1 / sum; name == "logsoftmax" {
-				out[r] = -math.Log(sum)
-			}
+	var among []int
+	for j, p := range all {
+		if p.Output == all[k].Output && p.Tensor == all[k].Tensor {
+			among = append(among, j)
 		}
 	}
-	return out
+	var thresholds []float64
+	if o := all[k].Ordinal; o != nil {
+		thresholds = o.Thresholds
+	}
+	return graphtest.Response(all[k].Head, eta, k, among, thresholds)
 }

@@ -2,10 +2,14 @@ package onnx
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/data"
 )
 
 // loaded writes a hand-built graph to a file's bytes and loads it: what an
@@ -21,3 +25,46 @@ func loaded(t testing.TB, g *graph.Graph, opset int64) *Graph {
 
 // unchecked is a hand-built graph as it is.
 func unchecked(g *graph.Graph) *Graph { return &Graph{g: g} }
+
+// brief is a structure in one line per predictor: terms with columns, width and
+// coefficient, then the deep part.
+func brief(s *Structure) []string {
+	var lines []string
+	for _, p := range s.Predictors {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s[%s] = %.4g", p.Name, p.Head, p.Intercept)
+		for _, t := range p.Terms {
+			if t.Coefficient != nil {
+				fmt.Fprintf(&b, " + %.4g %s", *t.Coefficient, t.Name)
+			} else {
+				fmt.Fprintf(&b, " + %s:%d", t.Name, t.Width)
+			}
+		}
+		if p.Deep != nil {
+			fmt.Fprintf(&b, " + deep(%s):%d", strings.Join(p.Deep.Columns, ","), p.Deep.Width)
+		}
+		lines = append(lines, b.String())
+	}
+	return lines
+}
+
+// someRows draws data for every input; integer inputs get 0 and 1.
+func someRows(t testing.TB, g *Graph, n int) *data.Batch {
+	t.Helper()
+	random := rand.New(rand.NewPCG(7, 7))
+	b := data.NewBatch(n, 0)
+	for i, in := range Unbound(g) {
+		for _, c := range in.Columns {
+			v := make([]float64, n)
+			for r := range v {
+				if v[r] = random.NormFloat64(); !g.g.Inputs[i].Type.Floating() {
+					v[r] = float64(random.IntN(2))
+				}
+			}
+			if err := b.SetNumeric(c, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b
+}

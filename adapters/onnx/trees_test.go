@@ -15,8 +15,6 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/adapters/onnx/internal/operator"
-	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/base/onnxpb"
@@ -147,95 +145,6 @@ func forward(t *testing.T, m *onnx.Model, columns [][]float64) *decompose.Output
 	return out
 }
 
-// A sum over trees of depth two is one over single columns and pairs, also where a tree
-// uses three columns; intercept, terms and deep part add up to the ensemble, and a term
-// does not move with other columns. Less is split if terms may have fewer columns.
-func TestPairsOfTrees(t *testing.T) {
-	const n = 300
-	for _, mean := range []string{"SUM", "AVERAGE"} {
-		for _, order := range []int{0, 2, 1} {
-			b := twoDeep(5, onnxpb.Text("aggregate_function", mean))
-			m, whole := modelOf(t, b, &onnx.Options{MaxOrder: order}), modelOf(t, b, &onnx.Options{NoStructure: true})
-			p := m.Structure().Predictors[0]
-			if (p.Deep != nil) != (order == 1) {
-				t.Errorf("%s, order %d: deep part %v", mean, order, p.Deep)
-			}
-			width := map[int]int{}
-			for _, term := range p.Terms {
-				width[len(term.Columns)]++
-				if term.Width != 1 {
-					t.Errorf("%s has %d columns", term.Name, term.Width)
-				}
-			}
-			if width[1] < 2 || order != 1 && width[2] != 6 || width[3] != 0 || order == 1 && width[2] != 0 {
-				t.Errorf("%s, order %d: %v terms by number of columns", mean, order, width)
-			}
-			r := rand.New(rand.NewPCG(1, 1))
-			columns := make([][]float64, 4)
-			for i := range columns {
-				for range n {
-					columns[i] = append(columns[i], float64(float32(r.NormFloat64())))
-				}
-			}
-			out, want := forward(t, m, columns), forward(t, whole, columns)
-			for i := range n {
-				sum := m.Intercept(0) + out.Zeta.At(i, 0)
-				for _, block := range m.Blocks(0) {
-					sum += block.Coef[0] * out.Taps[block.Term.(*decompose.Tap).Tensor].At(i, 0)
-				}
-				if eta := want.Eta.At(i, 0); math.Abs(sum-eta) > 1e-12 || math.Abs(out.Eta.At(i, 0)-eta) > 1e-12 {
-					t.Fatalf("row %d: parts add up to %v, eta is %v, of the whole %v", i, sum, out.Eta.At(i, 0), eta)
-				}
-			}
-			for c, name := range m.Columns() {
-				moved := slices.Clone(columns)
-				moved[c] = slices.Clone(columns[(c+1)%4])
-				after := forward(t, m, moved)
-				for _, block := range m.Blocks(0) {
-					tap := block.Term.(*decompose.Tap)
-					same := mat.Equal(after.Taps[tap.Tensor], out.Taps[tap.Tensor])
-					if same == slices.Contains(tap.Features, name) {
-						t.Errorf("%s: stays as %q moves: %v", tap.Tensor, name, same)
-					}
-				}
-			}
-		}
-	}
-}
-
-// The rules of the split graph are sound, and those that are linear exact.
-func TestRulesOfSplitTrees(t *testing.T) {
-	columns := [][]string{{"a", "b", "c", "d"}}
-	graphs := 0
-	for _, name := range []string{"xgboost/classes", "xgboost/classifier", "sklearn/forest_array", "lightgbm/classifier_array", "sklearn/forest", "handmade/trees_5", "lightgbm/split", "sklearn/bagging"} {
-		g, err := graphtest.LoadFile(filepath.Join(zooDir, "networks", name+".onnx"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound := columns
-		if w := g.Inputs[0].Width(); w != 4 {
-			bound = [][]string{columns[0][:w]}
-		}
-		s, err := structure.SplitTrees(g, bound, 3, structure.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s != g {
-			graphs++
-		}
-		graphtest.CheckRules(t, g, 1)
-		graphtest.CheckRules(t, s, 2)
-		for _, n := range g.Nodes {
-			if r, ok := n.Resolved.(*operator.Trees); ok && r.Counts != nil {
-				t.Errorf("%s: the loaded graph was changed", name)
-			}
-		}
-	}
-	if graphs < 4 {
-		t.Errorf("%d graphs were split", graphs)
-	}
-}
-
 // Columns that are one, as the dummies of a factor, are one term, and so is a column
 // that is scaled first.
 func TestTreesBehindLinearNodes(t *testing.T) {
@@ -306,21 +215,6 @@ func TestPairedClassesAreOnePredictor(t *testing.T) {
 	}
 }
 
-// Also where every column is in one part, and the sum is that part and nothing else.
-func TestPairedClassesOfABlackBoxAreOnePredictor(t *testing.T) {
-	b := onnxpb.NewBuilder(17)
-	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
-	b.Import("ai.onnx.ml", 3)
-	tr := new(graphtest.Trees).Stump(0, 0, 0, 1, -2)
-	b.AddNodes("ai.onnx.ml", "TreeEnsembleClassifier", []string{"x"}, []string{"label", "p"},
-		tr.Attrs("class", onnxpb.Ints("classlabels_int64s", 3, 4), onnxpb.Text("post_transform", "LOGISTIC"))...)
-	b.Output("p", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
-	s := modelOf(t, b, nil).Structure()
-	if len(s.Predictors) != 1 || s.Predictors[0].Head != "sigmoid" {
-		t.Fatalf("%+v", s.Predictors)
-	}
-}
-
 // Nobody has to name what was split: names that the file uses otherwise are kept.
 func TestNamesOfSplitTreesAreFree(t *testing.T) {
 	b := twoDeep(6)
@@ -330,25 +224,5 @@ func TestNamesOfSplitTreesAreFree(t *testing.T) {
 	out := forward(t, m, [][]float64{{1}, {2}, {3}, {4}})
 	if a, b := out.Eta.At(0, 0), out.Eta.At(0, 1); a != -b {
 		t.Errorf("y is %v, -y is %v", a, b)
-	}
-}
-
-// The numbers that splits compare columns with are where a network may jump: above t for x <= t and x > t, at t for x < t.
-func TestCutsOfTrees(t *testing.T) {
-	tr := new(graphtest.Trees)
-	tr.Branch(0, 0, 1, "BRANCH_LEQ", 0.5, 1, 2).Leaf(0, 1, 1)
-	tr.Branch(0, 2, 1, "BRANCH_LT", 2, 3, 4).Leaf(0, 3, 2).Leaf(0, 4, 3)
-	b := onnxpb.NewBuilder(17)
-	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
-	tr.Regressor(b, "x", "y")
-	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
-	m := modelOf(t, b, nil)
-	cuts, err := m.Cuts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := m.Binding()[0].Columns[1]
-	if got := cuts[column]; len(cuts) != 1 || len(got) != 2 || !(got[0] > 0.5 && got[0] < 0.500001) || got[1] != 2 {
-		t.Errorf("cuts %v, want those of %s just above 0.5 and at 2", cuts, column)
 	}
 }

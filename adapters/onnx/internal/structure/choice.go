@@ -2,23 +2,25 @@ package structure
 
 import "math"
 
-// condition is x > bound, or, if missing, that a number is NaN.
+// condition is x > bound, or, if missing, that x is NaN; undefined: it may be where all columns hold numbers.
 type condition struct {
-	x       form
-	bound   float64
-	missing bool
-	negated bool
+	x         form
+	bound     float64
+	missing   bool
+	undefined bool
+	negated   bool
 }
 
 // choose is the form of Where(c, yes, no): either of both if they are equal, or softplus where
 // it is replaced by its asymptote once float cannot tell them apart; a choice by
-// missing values is the choice of the numbers. ok is false if it is no form.
+// missing values is the choice of the numbers, unless numbers lead to it, too, and what is chosen then is none of x.
+// ok is false if it is no form.
 func choose(c condition, yes, no form) (form, bool) {
 	if c.negated {
 		yes, no = no, yes
 	}
 	if c.missing {
-		return no, true
+		return no, !c.undefined || within(yes, c.x)
 	}
 	if equal(yes, no) {
 		return yes, true
@@ -36,6 +38,11 @@ func choose(c condition, yes, no form) (form, bool) {
 		return yes, true
 	}
 	return form{}, false
+}
+
+// within reports whether f is x or a function of it.
+func within(f, x form) bool {
+	return !f.constant() && !x.constant() && (sameCore(f.core, x.core) || f.core.fn != "" && within(f.core.arg, x))
 }
 
 // above reports whether f is a softplus whose asymptote is line, and x > bound is so far

@@ -82,6 +82,7 @@ func (d *dependencies) mayBeUndefined() map[*graph.Value]bool {
 			continue
 		}
 		from := false
+		tells = tells || d.table.Is(n, graph.Comparing) && len(n.Inputs) == 2 && n.Inputs[0] == n.Inputs[1]
 		for _, v := range n.Inputs {
 			heals := e.Missing != nil && v != nil && e.Missing(n, v)
 			tells = tells || heals

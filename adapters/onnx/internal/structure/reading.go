@@ -181,16 +181,22 @@ func (r *reading) condition(el Element) (c condition, ok bool) {
 		c.negated = !c.negated
 		return c, ok
 	case "IsNaN":
-		return condition{missing: true}, true
+		return r.isMissing(in[0]), true
 	case "Equal":
-		same := in[0].Value.Type.Floating() && equal(r.form(in[0]), r.form(in[1]))
-		return condition{missing: true, negated: true}, same
+		c, ok = r.isMissing(in[0]), in[0].Value.Type.Floating() && equal(r.form(in[0]), r.form(in[1]))
+		c.negated = true
+		return c, ok
 	case "Greater", "GreaterOrEqual":
 		return compared(r.form(in[0]), r.form(in[1]))
 	case "Less", "LessOrEqual":
 		return compared(r.form(in[1]), r.form(in[0]))
 	}
 	return c, false
+}
+
+// isMissing is that an element is NaN.
+func (r *reading) isMissing(el Element) condition {
+	return condition{x: r.form(el), missing: true, undefined: r.undefined[el.Value]}
 }
 
 // compared is x > y, one of which must be a number. At a bound both branches of a choice

@@ -1,13 +1,11 @@
-package onnx
+package structure_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
-	"github.com/pho-go/pho/decompose/decomposetest"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
@@ -66,21 +64,13 @@ func TestDiscoverThroughJoinedRows(t *testing.T) {
 			c.nodes(b)
 			b.Output("y", graphtest.TFloat)
 			b.Model().Graph.Output[0].Type = nil
-			g, err := Load(bytes.NewReader(graphtest.Bytes(t, b)), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			graphtest.CheckRules(t, g.g, 3)
-			m, err := NewModel(g, Unbound(g), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(c.want, brief(m.Structure())); d != "" {
+			g := load(t, b)
+			graphtest.CheckRules(t, g, 3)
+			f := find(t, g, nil)
+			if d := cmp.Diff(c.want, brief(f)); d != "" {
 				t.Error(d)
 			}
-			if err := decomposetest.Model(m, someRows(t, g, 300), 1e-12); err != nil {
-				t.Error(err)
-			}
+			checkSums(t, f, 1e-12)
 		})
 	}
 }

@@ -1,11 +1,11 @@
-package onnx_test
+package structure_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 )
 
 // TestOrdinalGraphs: spellings of ordered classes, and what is none.
@@ -33,10 +33,7 @@ func TestOrdinalGraphs(t *testing.T) {
 		{"exponentials", "y", cuts + "l = Sub(c, u)\ny = Exp(l)", "y1:exp y2:exp y3:exp"},
 	} {
 		g := headModel(t, 1, strings.Split(c.outputs, ", "), c.lines)
-		s, err := onnx.Discover(g, onnx.Unbound(g), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := find(t, g, nil)
 		var got []string
 		for _, p := range s.Predictors {
 			text := p.Name + ":" + p.Head
@@ -53,7 +50,7 @@ func TestOrdinalGraphs(t *testing.T) {
 		}
 	}
 	g := headModel(t, 1, []string{"y"}, cuts+"l = Sub(c, u)\ny = Sigmoid(l)")
-	if s, err := onnx.Discover(g, onnx.Unbound(g), &onnx.Options{Predictor: []string{"u"}}); err != nil || s.Predictors[0].Ordinal != nil {
-		t.Errorf("%v, %+v", err, s)
+	if s := find(t, g, &structure.Options{Predictor: []string{"u"}}); s.Predictors[0].Ordinal != nil {
+		t.Errorf("%+v", s)
 	}
 }

@@ -1,8 +1,6 @@
-package onnx_test
+package structure_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -10,15 +8,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
 // headModel is x [N,2] -> u [N,1] -> y, by lines "y = Add(u, 0.5)". Numbers are
 // constants; a name with an index, as axes=[1], is an attribute.
-func headModel(t *testing.T, width int, outputs []string, lines string) *onnx.Graph {
+func headModel(t *testing.T, width int, outputs []string, lines string) *graph.Graph {
 	t.Helper()
 	b := onnxpb.NewBuilder(17)
 	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
@@ -69,46 +67,24 @@ func headModel(t *testing.T, width int, outputs []string, lines string) *onnx.Gr
 	for _, o := range b.Model().Graph.Output {
 		o.Type = nil
 	}
-	raw, err := b.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := onnx.Load(bytes.NewReader(raw), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return load(t, b)
 }
 
-// onProbes are a model's predictors on rows of x from -40 to 40.
-func onProbes(t *testing.T, g *onnx.Graph, o *onnx.Options) (*onnx.Model, *mat.Dense) {
+// onProbes are what was found, and its predictors on rows of x from -40 to 40.
+func onProbes(t *testing.T, g *graph.Graph, o *structure.Options) (*structure.Found, *mat.Dense) {
 	t.Helper()
-	m, err := onnx.NewModel(g, onnx.Unbound(g), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := find(t, g, o)
 	const rows = 641
-	b := data.NewBatch(rows, 0)
-	for e, name := range m.Binding()[0].Columns {
-		x := make([]float64, rows)
-		for r := range x {
-			if x[r] = float64(r-320) / 8; e == 1 {
-				x[r] = math.Mod(x[r], 3)
-			}
-		}
-		if err := b.SetNumeric(name, x); err != nil {
-			t.Fatal(err)
-		}
+	x := make([]float64, 2*rows)
+	for r := range rows {
+		v := float64(r-320) / 8
+		x[2*r], x[2*r+1] = v, math.Mod(v, 3)
 	}
-	k := len(m.Predictors())
-	out := &decompose.Outputs{Zeta: mat.NewDense(rows, k, nil), Eta: mat.NewDense(rows, k, nil), Taps: map[string]*mat.Dense{}}
-	for name, width := range m.Taps() {
-		out.Taps[name] = mat.NewDense(rows, width, nil)
+	eta := mat.NewDense(rows, len(f.Parts), nil)
+	for k, p := range f.Parts {
+		eta.SetCol(k, elements(t, f, [][]float64{x}, rows, p.Eta)[0])
 	}
-	if err := m.Forward(context.Background(), out, b); err != nil {
-		t.Fatal(err)
-	}
-	return m, out.Eta
+	return f, eta
 }
 
 // Heads as exporters and people spell them. The predictor is a tensor before the head,
@@ -289,7 +265,7 @@ func TestSpelledHeads(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := headModel(t, 1, []string{"y"}, c.lines)
 			m, eta := onProbes(t, g, nil)
-			p := m.Structure().Predictors
+			p := m.Predictors
 			if len(p) != 1 || p[0].Head != c.head || p[0].Tensor != c.tensor {
 				t.Fatalf("%q of %s, want %q of %s", p[0].Head, p[0].Tensor, c.head, c.tensor)
 			}
@@ -299,11 +275,11 @@ func TestSpelledHeads(t *testing.T) {
 			if len(p[0].HeadNodes) == 0 || !strings.Contains(p[0].HeadNodes[0], `"y"`) || len(p[0].Terms) == 0 && c.tensor != "c" {
 				t.Errorf("head nodes %q, %d terms", p[0].HeadNodes, len(p[0].Terms))
 			}
-			if (p[0].Response() != "") != (strings.ContainsAny(c.head, "+=") || c.head == "inv_cloglog") {
-				t.Errorf("response %q of %q", p[0].Response(), c.head)
+			if (structure.Response(p[0].Head) != "") != (strings.ContainsAny(c.head, "+=") || c.head == "inv_cloglog") {
+				t.Errorf("response %q of %q", structure.Response(p[0].Head), c.head)
 			}
-			_, want := onProbes(t, g, &onnx.Options{Predictor: []string{"y"}})
-			for r, got := range responseOf(p, eta, 0) {
+			_, want := onProbes(t, g, &structure.Options{Predictor: []string{"y"}})
+			for r, got := range graphtest.Response(p[0].Head, eta, 0, nil, nil) {
 				if y := want.At(r, 0); math.Abs(got-y) > 2e-6*(1+math.Abs(y)) {
 					t.Fatalf("row %d: %g of the predictor %g, the network has %g", r, got, eta.At(r, 0), y)
 				}
@@ -369,16 +345,16 @@ func TestSpelledSoftmax(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := headModel(t, 3, []string{"y"}, c.lines)
 			m, eta := onProbes(t, g, nil)
-			p := m.Structure().Predictors
+			p := m.Predictors
 			if len(p) != 3 || p[1].Head != c.head || p[1].Tensor != c.tensor || p[1].Element != 1 {
 				t.Fatalf("%d predictors, %q of %s", len(p), p[1].Head, p[1].Tensor)
 			}
 			if c.head == "" {
 				return
 			}
-			_, want := onProbes(t, g, &onnx.Options{Predictor: []string{"y"}})
+			_, want := onProbes(t, g, &structure.Options{Predictor: []string{"y"}})
 			for k := range p {
-				for r, got := range responseOf(p, eta, k) {
+				for r, got := range graphtest.Response(p[k].Head, eta, k, []int{0, 1, 2}, nil) {
 					if y := want.At(r, k); math.Abs(got-y) > 1e-6*(1+math.Abs(y)) {
 						t.Fatalf("row %d: %g, the network has %g", r, got, y)
 					}
@@ -399,14 +375,14 @@ func TestBinaryClassifier(t *testing.T) {
 		y = Concat(p, q, axis=1)`,
 	} {
 		m, _ := onProbes(t, headModel(t, 1, []string{"y"}, lines), nil)
-		p := m.Structure().Predictors
-		if len(p) != 1 || p[0].Head != "sigmoid" || p[0].Tensor != "u" || len(m.Structure().Notes) != 1 {
-			t.Errorf("%d predictors, head %q of %s, notes %q", len(p), p[0].Head, p[0].Tensor, m.Structure().Notes)
+		p := m.Predictors
+		if len(p) != 1 || p[0].Head != "sigmoid" || p[0].Tensor != "u" || len(m.Notes) != 1 {
+			t.Errorf("%d predictors, head %q of %s, notes %q", len(p), p[0].Head, p[0].Tensor, m.Notes)
 		}
 	}
 	m, _ := onProbes(t, headModel(t, 1, []string{"q", "p"}, `p = Sigmoid(u)
 		q = Sub(1, p)`), nil)
-	if p := m.Structure().Predictors; len(p) != 1 || p[0].Head != "sigmoid" || p[0].Output != "p" {
+	if p := m.Predictors; len(p) != 1 || p[0].Head != "sigmoid" || p[0].Output != "p" {
 		t.Errorf("%d predictors, head %q of output %s", len(p), p[0].Head, p[0].Output)
 	}
 }
