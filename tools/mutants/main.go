@@ -3,8 +3,8 @@
 //
 //	go run ./mutants -root .. -n 9 -seed 1 ./penalty ./basis ...
 //
-// A mutant is one operator that is replaced: == by !=, < by <=, && by ||, + by -, * by /, ++ by --, and back; or a ! that is left
-// out. n of them are drawn for each package from what its short tests run through. Files on disk are not touched: the compiler
+// A mutant is one operator that is replaced: == by !=, < by >=, > by <=, && by ||, + by -, * by /, ++ by --, and back; or a ! that
+// is left out. (< by <= changes nothing where numbers are continuous.) n of them are drawn for each package from what its short tests run through. Files on disk are not touched: the compiler
 // reads the changed one in place of the file (go test -overlay). A mutant is killed if tests fail or take ten times as long.
 package main
 
@@ -30,7 +30,7 @@ import (
 )
 
 var replaced = map[token.Token]token.Token{
-	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR,
 	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
 	token.ADD_ASSIGN: token.SUB_ASSIGN, token.SUB_ASSIGN: token.ADD_ASSIGN, token.INC: token.DEC, token.DEC: token.INC,
 }
