@@ -197,7 +197,7 @@ func TestWriteClasses(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	line := []decompose.Block{{Term: &decompose.LinearTerm{Column: "a"}, Coef: []float64{1}}}
 	for want, model := range map[string]*onnxfile.Model{
-		"reads no column": {Predictors: []onnxfile.Predictor{{Name: "y"}}},
+		"reads no column":                         {Predictors: []onnxfile.Predictor{{Name: "y"}}},
 		`a column is called "a" like a predictor`: {Columns: []string{"a"}, Predictors: []onnxfile.Predictor{{Name: "a", Blocks: line}}},
 	} {
 		var file bytes.Buffer

@@ -3,6 +3,7 @@ package structure_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -351,6 +352,9 @@ func TestSpelledSoftmax(t *testing.T) {
 			}
 			if c.head == "" {
 				return
+			}
+			if len(m.Softmaxes) != 1 || !slices.Equal(m.Softmaxes[0].Predictors, []int{0, 1, 2}) {
+				t.Errorf("softmaxes %+v", m.Softmaxes)
 			}
 			_, want := onProbes(t, g, &structure.Options{Predictor: []string{"y"}})
 			for k := range p {
