@@ -118,6 +118,9 @@ func testOrthogonalIsLeastSquares(t *testing.T, factor bool) {
 		if f.Rank != want || c.Width() != want {
 			t.Errorf("normal %v: rank %d, %d columns, want %d", v, f.Rank, c.Width(), want)
 		}
+		if edf := floats.Sum(f.EDF); math.Abs(edf-float64(want)) > 1e-12 || math.Abs(f.EDF[0]-2) > 1e-12 {
+			t.Errorf("normal %v: degrees of freedom %v", v, f.EDF)
+		}
 	}
 }
 
