@@ -1,6 +1,7 @@
 package basis
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -74,6 +75,27 @@ func TestRBFRefuses(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// TestDecodeRBF: centres that do not fit the columns, or are too few, are refused.
+func TestDecodeRBF(t *testing.T) {
+	for _, c := range []struct {
+		knots, inverse []float64
+		ok             bool
+	}{
+		{[]float64{0, 1, 2}, []float64{1, 1}, false},
+		{[]float64{0, 1, 2, 3}, []float64{1}, false},
+		{[]float64{0, 1}, []float64{1, 1}, false}, // one centre
+		{[]float64{0, 1, 2, 3}, []float64{1, 1}, true},
+	} {
+		raw, err := json.Marshal(radialJSON{c.knots, c.inverse})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodeRBF(raw, 2); (err == nil) != c.ok {
+			t.Errorf("%v, %v: %v", c.knots, c.inverse, err)
 		}
 	}
 }

@@ -1,0 +1,71 @@
+package interaction
+
+import (
+	"math"
+	"testing"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// TestRegions: where the remainder is three times as large is found, along one column and in a rectangle of two, with its bounds to a bin
+// and the rows and squares in it; where it is as large everywhere nothing is.
+func TestRegions(t *testing.T) {
+	const n, p = 8000, 4
+	x := correlated(77, n, p, 0)
+	u := uniform(78)
+	even, uneven := make([]float64, n), make([]float64, n)
+	inside := func(i int) (first, second bool) { return x[0][i] > 1, x[1][i] > 0.7 && x[2][i] < -0.7 }
+	var rowsIn, squareIn [2]float64
+	all := 0.0
+	for i := range n {
+		noise := u.normal()
+		even[i] = x[0][i] + noise
+		first, second := inside(i)
+		if first || second {
+			noise *= 3
+		}
+		uneven[i] = x[0][i] + noise
+		all += noise * noise
+		for j, in := range []bool{first, second} {
+			if in {
+				rowsIn[j]++
+				squareIn[j] += noise * noise
+			}
+		}
+	}
+	if m := ranked(t, rows(t, x, even), []string{"eta"}, names(p), "~ x0", decompose.Options{}).Predictors[0].Remainder; len(m.Regions) > 0 {
+		t.Errorf("equal noise has regions %+v", m.Regions)
+	}
+	m := ranked(t, rows(t, x, uneven), []string{"eta"}, names(p), "~ x0", decompose.Options{}).Predictors[0].Remainder
+	if len(m.Regions) != 2 {
+		t.Fatalf("regions %s", encoded(t, m.Regions))
+	}
+	const bin = 0.45 // of eight bins of a normal variable, beside 0.7 and 1
+	near := func(bound *float64, want float64) bool { return bound != nil && math.Abs(*bound-want) < bin }
+	for _, r := range m.Regions {
+		at := 0
+		switch w := r.Where; {
+		case len(w) == 1 && w[0].Feature == "x0" && near(w[0].From, 1) && w[0].To == nil:
+		case len(w) == 2 && w[0].Feature == "x1" && near(w[0].From, 0.7) && w[0].To == nil && w[1].Feature == "x2" && near(w[1].To, -0.7) && w[1].From == nil:
+			at = 1
+		default:
+			t.Errorf("region %s", encoded(t, r))
+			continue
+		}
+		if want := rowsIn[at] / n; r.Rows < want/1.8 || r.Rows > 1.8*want {
+			t.Errorf("%s: the region has %.3f of the rows, want about %.3f", encoded(t, r.Where), r.Rows, want)
+		}
+		if want := squareIn[at] / all; r.Share < want/1.5 || r.Share > 1.5*want {
+			t.Errorf("%s: the region has %.3f of the squares, want about %.3f", encoded(t, r.Where), r.Share, want)
+		}
+	}
+	// The rows that are named have the largest squares, and say what they are.
+	for i, r := range m.Rows {
+		if i > 0 && r.Share > m.Rows[i-1].Share {
+			t.Errorf("row %d is before row %d", m.Rows[i-1].Row, r.Row)
+		}
+		if eta := uneven[r.Row-1]; r.Eta != eta {
+			t.Errorf("row %d has eta %g, the data have %g", r.Row, r.Eta, eta)
+		}
+	}
+}
