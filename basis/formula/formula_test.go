@@ -116,8 +116,8 @@ func TestErrorShowsItsPlace(t *testing.T) {
 		"Surv(a, 1) ~ x":      "formula, character 9: expected a column here, found the number 1\n  Surv(a, 1) ~ x\n          ^",
 		"`Surv`(a, b) ~ x":    "formula, character 1: the response must be a column as it is: add the column Surv(...) to the data and name that\n  `Surv`(a, b) ~ x\n  ^",
 		"~ \x00":              "formula, character 3: '\\x00' is not part of a formula; a column's name with such characters goes into backquotes\n  ~ ?\n    ^",
-		"~ `a\\b`":             "formula, character 5: a \\ may only stand before another \\ or the closing quote; write \\\\\n  ~ `a\\b`\n      ^",
-		"~ `a\\":               "formula, character 5: a \\ may only stand before another \\ or the closing quote; write \\\\\n  ~ `a\\\n      ^",
+		"~ `a\\b`":            "formula, character 5: a \\ may only stand before another \\ or the closing quote; write \\\\\n  ~ `a\\b`\n      ^",
+		"~ `a\\":              "formula, character 5: a \\ may only stand before another \\ or the closing quote; write \\\\\n  ~ `a\\\n      ^",
 		"sigma = x":           "formula, character 8: a formula needs a tilde, after the predictor's name too; write \"sigma = ~ ...\"\n  sigma = x\n         ^",
 	} {
 		_, err := Parse(text)
