@@ -78,7 +78,7 @@ func writeHierarchy(w io.Writer, r *decompose.Result) {
 	var s said
 	for i := range r.Predictors {
 		if p := &r.Predictors[i]; p.Hierarchy != nil {
-			s.add(bounded(report.Hierarchy(p)), shown(p.Name))
+			s.add(bounded(report.Hierarchy(p))+" This is the convention of their verdicts.", shown(p.Name))
 		}
 	}
 	if len(s.order) > 1 { // they differ in a figure, and the report has it
@@ -86,7 +86,7 @@ func writeHierarchy(w io.Writer, r *decompose.Result) {
 		for _, text := range s.order[1:] {
 			all = append(all, s.of[text]...)
 		}
-		writeProse(w, "  "+ofPredictors(r, all), 2, report.Hierarchical+" (How far the rows determine that is in the report.)")
+		writeProse(w, "  "+ofPredictors(r, all), 2, report.Hierarchical+" This is the convention of their verdicts. (How far the rows determine that is in the report.)")
 		return
 	}
 	for _, text := range s.order {
@@ -95,7 +95,7 @@ func writeHierarchy(w io.Writer, r *decompose.Result) {
 }
 
 // writeReasons says of the terms that are not identified why, each reason once. Sums have
-// theirs in a warning.
+// theirs in a warning, and the split of hierarchical terms in writeHierarchy.
 func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 	var whys said // of a reason, the terms, with a predictor where only that has them
 	kind := map[string]decompose.ReasonKind{}
@@ -107,6 +107,9 @@ func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 				continue
 			}
 			for _, reason := range t.Reasons() {
+				if reason.Rule == decompose.ByHierarchy && p.Hierarchy != nil && !full {
+					continue
+				}
 				kind[reason.Text] = reason.Kind
 				whys.add(reason.Text, wiring.Shorten(shown(t.Name), summaryName)+"\x00"+wiring.Shorten(shown(p.Name), summaryName))
 			}

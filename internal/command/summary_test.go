@@ -217,6 +217,27 @@ func TestSummaryHasReasonsWhole(t *testing.T) {
 	}
 }
 
+// TestHierarchicalSplitsAreToldOnce: what the lines on hierarchical terms say of all is not said of each, unless all reasons are asked for.
+func TestHierarchicalSplitsAreToldOnce(t *testing.T) {
+	reason := decompose.Reason{Kind: decompose.ReasonSplit, Rule: decompose.ByHierarchy, Text: "its split with te(a,b) is hierarchical"}
+	r := &decompose.Result{Predictors: []decompose.Predictor{{
+		Name: "eta", Hierarchy: &decompose.Hierarchy{Of: 3, Rank: 3, Smallest: 0.5},
+		Terms: []decompose.TermResult{{Name: "s(a)", Verdict: decompose.Convention, Because: []decompose.Reason{reason}}},
+	}}}
+	for full, want := range map[bool]string{false: "", true: "  s(a): its split with te(a,b) is hierarchical\n"} {
+		var b bytes.Buffer
+		writeReasons(&b, r, full)
+		if b.String() != want {
+			t.Errorf("full %v: %q, want %q", full, b.String(), want)
+		}
+	}
+	var b bytes.Buffer
+	writeHierarchy(&b, r)
+	if said := strings.Join(strings.Fields(b.String()), " "); !strings.HasSuffix(said, "This is the convention of their verdicts.") {
+		t.Errorf("%q", said)
+	}
+}
+
 // TestSummaryOfManyPredictors: sentences that are the same of all classes stand once.
 func TestSummaryOfManyPredictors(t *testing.T) {
 	r := &decompose.Result{Method: decompose.PHO, Family: "categorical"}
