@@ -148,7 +148,7 @@ func comparedWords(p *compare.Predictor, of int) []string {
 	out := []string{fmt.Sprintf("On average B's %s %s %s than A's.", clip(name, 40), verb, higher(p.Mean.Change.Change))}
 	names := partNames{}
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
-		names[t.Name] = t.Features
+		names[t.Shown()] = t.Features
 	}
 	var moved []string
 	tested := 0
@@ -158,7 +158,7 @@ func comparedWords(p *compare.Predictor, of int) []string {
 			continue
 		}
 		if tested++; *s.Beyond {
-			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Name), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
+			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Shown()), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
 		}
 	}
 	switch {
@@ -180,7 +180,7 @@ func listed(texts []string, n int) string {
 }
 
 func newComparedTerm(t *compare.Term) comparedTerm {
-	out := comparedTerm{Name: clip(t.Name, 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Share: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
+	out := comparedTerm{Name: clip(t.Shown(), 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Share: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
 	if s := t.Curve; s != nil {
 		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), maybe(s.Ratio)
 		if s.Beyond != nil {
@@ -212,7 +212,7 @@ func termNotes(t *compare.Term) []string {
 	var said []string
 	for _, n := range notes {
 		if n != "" {
-			said = append(said, clip(t.Name, 60)+": "+clip(n, 300))
+			said = append(said, clip(t.Shown(), 60)+": "+clip(n, 300))
 		}
 	}
 	return said
@@ -227,7 +227,7 @@ func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift, l *label.L
 		}
 		return &Axis{Feature: g.Feature, Levels: g.Text}
 	}
-	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
+	e := Effect{Predictor: p.Name, Term: t.Shown(), X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
 	if len(s.Grid[1].Text) > 0 {
 		e.X2, e.SE = axis(s.Grid[1]), slices.Clone(s.SE)
 		for i := range e.SE {
