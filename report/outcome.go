@@ -125,6 +125,13 @@ func outcomeUnit(r *decompose.Result) string {
 	return clip(responseUnit(r), 20)
 }
 
+// UnitOf is the unit in which effects on predictor k add up, of the response if they are its own; "" where none is known. r is
+// Labelled.
+func UnitOf(r *decompose.Result, k int) string {
+	o := outcomeOf(r, k)
+	return o.linkUnit()
+}
+
 // linkUnit is what effects are measured in on the scale of the link, in which they add up.
 func (o *outcome) linkUnit() string {
 	switch {
