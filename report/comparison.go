@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/compare"
@@ -158,7 +159,7 @@ func comparedWords(p *compare.Predictor, of int) []string {
 			continue
 		}
 		if tested++; *s.Beyond {
-			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Shown()), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
+			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Shown()), largestAt(s), num(s.Largest)))
 		}
 	}
 	switch {
@@ -169,6 +170,17 @@ func comparedWords(p *compare.Predictor, of int) []string {
 		out = append(out, fmt.Sprintf("%d of %d curves differ by more than their uncertainty: %s.", len(moved), tested, listed(moved, 6)))
 	}
 	return out
+}
+
+// largestAt is where the curves differ most: a level, or a number with the digits that a reader can use.
+func largestAt(s *compare.Shift) string {
+	short := func(place string) string {
+		if v, err := strconv.ParseFloat(place, 64); err == nil {
+			return trimmed(num(v))
+		}
+		return place
+	}
+	return clip(strings.TrimSuffix(short(s.X)+", "+short(s.X2), ", "), 30)
 }
 
 // listed joins at most n texts.
@@ -182,7 +194,7 @@ func listed(texts []string, n int) string {
 func newComparedTerm(t *compare.Term) comparedTerm {
 	out := comparedTerm{Name: clip(t.Shown(), 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Share: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
 	if s := t.Curve; s != nil {
-		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), maybe(s.Ratio)
+		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), largestAt(s), maybe(s.Ratio)
 		if s.Beyond != nil {
 			out.Beyond, out.Moved, out.Share = "no", *s.Beyond, percent(*s.Share)
 			if *s.Beyond {
