@@ -221,7 +221,7 @@ func (d *drawing) classCurves(a alongTerm, keys []classKey, shown []int, scale s
 	for i, l := range shown {
 		at := p.at(last, a.values[l][last])
 		ends = append(ends, math.Min(math.Max(at[len(at)-1].y, top), bottom))
-		out.Lines = append(out.Lines, classLine{Position: keys[i].Position, Color: keys[i].Color, Path: p.trace(a.values[l]), X: px(namesFrom + 5), Name: clip(keys[i].Name, 14)})
+		out.Lines = append(out.Lines, classLine{Position: keys[i].Position, Color: keys[i].Color, Path: p.trace(a.values[l]), X: px(namesFrom + 5), Name: clip(keys[i].Name, 12)})
 	}
 	if slices.ContainsFunc(shown, func(l int) bool { return slices.Max(a.values[l]) > y.hi }) {
 		x.caption = append(x.caption, "Where there are few rows or none curves leave the picture.")

@@ -395,7 +395,7 @@ func threeClasses(w *workshop) {
 				best, most = k, v
 			}
 		}
-		return []any{a, b, "level " + string(rune('a'+r.IntN(4))), []string{"setosa", "versicolor", "virginica"}[best]}
+		return []any{a, b, "level " + string(rune('a'+r.IntN(4))), []string{"setosa", "versicolor of the WESTERN MOUNTAINS", "virginica"}[best]}
 	})
 	w.pho("train", "--data", "rows.csv", "--formula", "class ~ s(a, k=7) + b + f", "--family", "categorical", "--deep", "a,b", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
 	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "class", "--out", "out")
