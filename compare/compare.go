@@ -67,9 +67,9 @@ type Predictor struct {
 	// accumulated the columns of all of A's terms.
 	Structured *Spread `json:"structured,omitempty"`
 	Terms      []Term  `json:"terms"`
-	// Sums compares the sums of terms of the same columns, of which there is often one
-	// of the network and one of a formula: trainings can share an effect between these as
-	// they like. They have no standard errors.
+	// Sums compares the sums of terms of the same columns that both have and the rows of both tell
+	// apart: of the network and of a formula, say, between which trainings can share an effect as
+	// they like. Where they are not told apart, or not both have them, the sum is one of Terms.
 	Sums []Term `json:"sums,omitempty"`
 	// Unstructured is the remainder's part of Variance, its covariance with the predictor.
 	// The parts of the terms and this one add up to Variance; nil: terms have no shares.
@@ -107,9 +107,11 @@ type Mean struct {
 	Known int `json:"known"`
 }
 
-// Term compares one term, by name.
+// Term compares one term, or the sum of all terms of some columns where the two have other ones of these, say f(x) of a
+// network and s(x) of a formula, or the rows of one tell only their sum. Name is then "x + s(x)".
 type Term struct {
 	Name     string   `json:"name"`
+	NameB    string   `json:"name_b,omitempty"` // its name in B; "": the same
 	Features []string `json:"features"`
 	In       string   `json:"in"` // both, a or b
 	// SameBasis: A's columns were accumulated over B's rows as well, to the last digit of
@@ -121,13 +123,22 @@ type Term struct {
 	// Variance is Cov(term, predictor): over terms and remainder these add up to the
 	// predictor's variance. nil: not known.
 	Variance *Change `json:"variance"`
-	SD       *Change `json:"sd"` // of the term over its rows; nil unless in both
+	SD       *Change `json:"sd"` // of the term over its rows; nil unless in both, and of sums
 	Curve    *Shift  `json:"curve"`
 	Why      string  `json:"why,omitempty"` // there is no Curve
 	Note     string  `json:"note,omitempty"`
 }
 
-// New compares b with a. Predictors and terms are matched by name.
+// Shown is what the term is called for people who see A and B.
+func (t *Term) Shown() string {
+	if t.NameB == "" {
+		return t.Name
+	}
+	return t.Name + ", in B " + t.NameB
+}
+
+// New compares b with a. Predictors and terms are matched by name, and terms of other names by
+// their columns (Counterpart).
 //
 // Errors: predictors of other names, a result without moments.
 func New(a, b Side, rows Rows) (*Comparison, error) {
@@ -205,34 +216,51 @@ func (c *Comparison) predictor(a, b Side, k, l int) (Predictor, error) {
 	}
 	for j := range d.Terms {
 		t := &d.Terms[j]
-		i := slices.IndexFunc(e.Terms, func(o decompose.TermResult) bool { return o.Name == t.Name })
-		if i < 0 {
+		if i := Counterpart(d, e, j); i >= 0 {
+			p.Terms = append(p.Terms, c.term(a, b, k, l, t, &e.Terms[i]))
+		} else {
 			p.Terms = append(p.Terms, alone(t, "a", e.Terms))
-			continue
 		}
-		p.Terms = append(p.Terms, c.term(a, b, k, l, t, &e.Terms[i]))
 	}
 	for i := range e.Terms {
-		if t := &e.Terms[i]; !slices.ContainsFunc(d.Terms, func(o decompose.TermResult) bool { return o.Name == t.Name }) {
-			p.Terms = append(p.Terms, alone(t, "b", d.Terms))
+		if Counterpart(e, d, i) < 0 {
+			p.Terms = append(p.Terms, alone(&e.Terms[i], "b", d.Terms))
 		}
 	}
-	p.Sums = c.sums(a, b, k, l)
 	if there, ok := a.Result.StructuredOver(k, b.Result, c.SameNetwork); ok && len(d.Terms) > 0 {
 		own := change(d.Variance.Structured, e.Variance.Structured)
 		p.Structured = &Spread{Change: own, Rows: there - own.A, Functions: own.B - there}
 	}
 	p.means(d, e, rows, same)
 	p.variances(d, e)
+	c.sums(a, b, k, l, &p)
 	p.settle()
 	return p, nil
+}
+
+// Counterpart is the term of e that is compared with term j of d: that of its name or, if neither name is in the other,
+// the only one of its columns where d has no other of these. -1: there is none.
+func Counterpart(d, e *decompose.Predictor, j int) int {
+	t := &d.Terms[j]
+	if i := named(e, t.Name); i >= 0 {
+		return i
+	}
+	own, others := termsOf(d, t.Features), termsOf(e, t.Features)
+	if len(own) != 1 || len(others) != 1 || isHeld(t) || isHeld(others[0]) || named(d, others[0].Name) >= 0 {
+		return -1
+	}
+	return named(e, others[0].Name)
+}
+
+func named(d *decompose.Predictor, name string) int {
+	return slices.IndexFunc(d.Terms, func(t decompose.TermResult) bool { return t.Name == name })
 }
 
 // alone is a term that one of them has only.
 func alone(t *decompose.TermResult, in string, others []decompose.TermResult) Term {
 	out := Term{Name: t.Name, Features: t.Features, In: in, Why: "it is in " + strings.ToUpper(in) + " only"}
 	for _, o := range others {
-		if slices.Equal(o.Features, t.Features) {
+		if sameColumns(o.Features, t.Features) {
 			out.Note = fmt.Sprintf("the other has %s of the same columns: give both the same formula to compare them", o.Name)
 		}
 	}
@@ -241,19 +269,19 @@ func alone(t *decompose.TermResult, in string, others []decompose.TermResult) Te
 
 // term compares a term that both have.
 func (c *Comparison) term(a, b Side, k, l int, t, u *decompose.TermResult) Term {
-	out := Term{Name: t.Name, Features: t.Features, In: "both"}
-	if !slices.Equal(t.Features, u.Features) {
+	out := Term{Name: t.Name, NameB: other(t.Name, u.Name), Features: t.Features, In: "both"}
+	if !sameColumns(t.Features, u.Features) {
 		out.Why = fmt.Sprintf("it is of other columns in B: %s", strings.Join(u.Features, ", "))
 		return out
 	}
 	sd := change(root(t.After.Variance), root(u.After.Variance))
 	out.SD = &sd
-	x, y := curveOf(a, k, t), curveOf(b, l, u)
+	x, y := curveOf(a, k, t.Name), curveOf(b, l, u.Name)
 	if x == nil || y == nil {
 		out.Why = "it has no curve in effects.csv"
 		return out
 	}
-	shift, err := c.shift(a, b, t, u, x, y)
+	shift, err := c.shift(a, b, t, u, x, y.along(u.Features, t.Features))
 	if err != nil {
 		out.Why = err.Error()
 		return out
@@ -263,9 +291,17 @@ func (c *Comparison) term(a, b Side, k, l int, t, u *decompose.TermResult) Term 
 	return out
 }
 
-func curveOf(s Side, k int, t *decompose.TermResult) *Curve {
+// other is the name in B; "" if it is that in A.
+func other(a, b string) string {
+	if a == b {
+		return ""
+	}
+	return b
+}
+
+func curveOf(s Side, k int, name string) *Curve {
 	for i := range s.Curves {
-		if c := &s.Curves[i]; c.Term == t.Name && c.Predictor == s.Result.Predictors[k].Name {
+		if c := &s.Curves[i]; c.Term == name && c.Predictor == s.Result.Predictors[k].Name {
 			return c
 		}
 	}

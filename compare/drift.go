@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -36,7 +37,7 @@ func (p *Predictor) variances(d, e *decompose.Predictor) {
 	}
 	for j := range p.Terms {
 		t := &p.Terms[j]
-		v := change(a[t.Name], b[t.Name]) // 0 where it is not
+		v := change(a[t.Name], b[cmp.Or(t.NameB, t.Name)]) // 0 where it is not
 		t.Variance = &v
 	}
 	rest := change(restA, restB)

@@ -29,11 +29,14 @@ func (c *Comparison) labelled(terms []Term) []Term {
 	l, out := c.Labels, slices.Clone(terms)
 	for i := range out {
 		t := &out[i]
-		own, ok := c.terms[t.Name]
-		if !ok { // a sum
-			own = label.Term{Name: t.Name, Features: t.Features}
+		name := func(name string) string {
+			if own, ok := c.terms[name]; ok {
+				return l.Term(own)
+			}
+			return l.Term(label.Term{Name: name, Features: t.Features}) // of a sum
 		}
-		t.Name, t.Features = l.Term(own), l.Features(t.Features)
+		t.Name, t.NameB = name(t.Name), name(t.NameB)
+		t.Features = l.Features(t.Features)
 		if t.Curve == nil {
 			continue
 		}

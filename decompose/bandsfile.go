@@ -214,14 +214,14 @@ func (r *Result) readBands(from io.Reader) (complete bool, err error) {
 		for range in.count() {
 			var s keptSum
 			for range in.count() {
-				s.terms = append(s.terms, in.count())
+				s.terms = append(s.terms, in.position(len(d.Terms)))
 			}
 			n := 0
 			if cov := in.triangle(); cov != nil {
 				s.of.cov, n = cov, cov.SymmetricDim()
 			}
 			s.of.intercept = in.numbers(n)
-			if in.short || slices.ContainsFunc(s.terms, func(j int) bool { return j >= len(d.Terms) }) {
+			if in.short {
 				return false, short
 			}
 			s.of.variance = variance[0]
@@ -250,17 +250,24 @@ type numberReader struct {
 	short bool
 }
 
-func (in *numberReader) count() int {
+// count is of what follows, of which each takes a byte or more.
+func (in *numberReader) count() int { return in.below(max(len(in.rest)-8, 0) + 1) }
+
+// position is one of n, which may be larger than what follows is long.
+func (in *numberReader) position(n int) int { return in.below(n) }
+
+// below is a whole number below n.
+func (in *numberReader) below(n int) int {
 	if len(in.rest) < 8 {
 		in.short = true
 		return 0
 	}
-	n := binary.LittleEndian.Uint64(in.rest)
-	if in.rest = in.rest[8:]; n > uint64(len(in.rest)) { // whatever is counted takes a byte or more
+	v := binary.LittleEndian.Uint64(in.rest)
+	if in.rest = in.rest[8:]; v >= uint64(n) {
 		in.short = true
 		return 0
 	}
-	return int(n)
+	return int(v)
 }
 
 func (in *numberReader) numbers(n int) []float64 {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/basis"
@@ -61,6 +63,15 @@ func TestReadBands(t *testing.T) {
 		texts[i] = fmt.Sprintf("l%d", i%300)
 	}
 	must(t, tab.AddTexts("many", texts))
+	var lines []string // of so many terms that the positions of the last are larger than what is left of the file
+	for j := range 40 {
+		lines = append(lines, fmt.Sprintf("z%d", j))
+		z := make([]float64, 900)
+		for i := range z {
+			z[i] = math.Sin(float64((j + 1) * i * i))
+		}
+		must(t, tab.AddNumeric(lines[j], z))
+	}
 	rows := all(t, tab, 60).Slice(0, 60)
 	for formula, want := range map[string]struct {
 		bands    decompose.Bands
@@ -70,6 +81,7 @@ func TestReadBands(t *testing.T) {
 		`~ s(x0,k=5) + x0 + x1 + g:x1 + e`:     {decompose.RowsBands, true}, // x0 and s(x0) are entangled
 		`~ 0 + s(x2,k=6) + x1`:                 {decompose.ProjectionBands, true},
 		`~ x1 + x2`:                            {decompose.NoBands, true},
+		"~ " + strings.Join(lines, " + "):      {decompose.RobustBands, true},
 		`~ x1 + many`:                          {decompose.RobustBands, false},
 	} {
 		t.Run(formula, func(t *testing.T) {

@@ -14,10 +14,11 @@ import (
 type choice struct {
 	most   int
 	shared []map[string]bool // by predictor; nil: it belongs to no set
+	names  [][]string        // of those, the largest first
 }
 
 func newChoice(r *decompose.Result, effects []Effect) *choice {
-	c := &choice{most: figuresOf(len(r.Predictors)), shared: make([]map[string]bool, len(r.Predictors))}
+	c := &choice{most: figuresOf(len(r.Predictors)), shared: make([]map[string]bool, len(r.Predictors)), names: make([][]string, len(r.Predictors))}
 	for _, set := range r.Sets {
 		var names []string
 		size := map[string]float64{}
@@ -36,12 +37,13 @@ func newChoice(r *decompose.Result, effects []Effect) *choice {
 		}
 		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
 		chosen := map[string]bool{}
-		for _, name := range names[:min(len(names), c.most)] {
+		names = names[:min(len(names), c.most)]
+		for _, name := range names {
 			chosen[name] = true
 		}
 		for k := range r.Predictors {
 			if slices.Contains(set.Predictors, r.Predictors[k].Name) {
-				c.shared[k] = chosen
+				c.shared[k], c.names[k] = chosen, names
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/compare"
@@ -148,7 +149,7 @@ func comparedWords(p *compare.Predictor, of int) []string {
 	out := []string{fmt.Sprintf("On average B's %s %s %s than A's.", clip(name, 40), verb, higher(p.Mean.Change.Change))}
 	names := partNames{}
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
-		names[t.Name] = t.Features
+		names[t.Shown()] = t.Features
 	}
 	var moved []string
 	tested := 0
@@ -158,7 +159,7 @@ func comparedWords(p *compare.Predictor, of int) []string {
 			continue
 		}
 		if tested++; *s.Beyond {
-			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Name), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), num(s.Largest)))
+			moved = append(moved, fmt.Sprintf("%s (most at %s, by %s)", names.of(t.Shown()), largestAt(s), num(s.Largest)))
 		}
 	}
 	switch {
@@ -171,6 +172,17 @@ func comparedWords(p *compare.Predictor, of int) []string {
 	return out
 }
 
+// largestAt is where the curves differ most: a level, or a number with the digits that a reader can use.
+func largestAt(s *compare.Shift) string {
+	short := func(place string) string {
+		if v, err := strconv.ParseFloat(place, 64); err == nil {
+			return trimmed(num(v))
+		}
+		return place
+	}
+	return clip(strings.TrimSuffix(short(s.X)+", "+short(s.X2), ", "), 30)
+}
+
 // listed joins at most n texts.
 func listed(texts []string, n int) string {
 	if len(texts) > n {
@@ -180,9 +192,9 @@ func listed(texts []string, n int) string {
 }
 
 func newComparedTerm(t *compare.Term) comparedTerm {
-	out := comparedTerm{Name: clip(t.Name, 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Share: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
+	out := comparedTerm{Name: clip(t.Shown(), 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Share: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
 	if s := t.Curve; s != nil {
-		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), maybe(s.Ratio)
+		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), largestAt(s), maybe(s.Ratio)
 		if s.Beyond != nil {
 			out.Beyond, out.Moved, out.Share = "no", *s.Beyond, percent(*s.Share)
 			if *s.Beyond {
@@ -212,7 +224,7 @@ func termNotes(t *compare.Term) []string {
 	var said []string
 	for _, n := range notes {
 		if n != "" {
-			said = append(said, clip(t.Name, 60)+": "+clip(n, 300))
+			said = append(said, clip(t.Shown(), 60)+": "+clip(n, 300))
 		}
 	}
 	return said
@@ -227,7 +239,7 @@ func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift, l *label.L
 		}
 		return &Axis{Feature: g.Feature, Levels: g.Text}
 	}
-	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
+	e := Effect{Predictor: p.Name, Term: t.Shown(), X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
 	if len(s.Grid[1].Text) > 0 {
 		e.X2, e.SE = axis(s.Grid[1]), slices.Clone(s.SE)
 		for i := range e.SE {

@@ -138,29 +138,29 @@ func (d *drawing) histogram(e *Effect, x *frame, quantiles []float64) string {
 		if counts, first := wholeCounts(f.Counts, f.Min, f.Max); x.integers && counts != nil {
 			return bars(counts, func(i int) (float64, float64) { return x.at(first + float64(i) - 0.4), x.at(first + float64(i) + 0.4) })
 		}
-		return even(floats(f.Counts))
+		return even(floats(f.Counts), x)
 	case len(quantiles) > 2:
-		return even(x.rows(quantiles, 40))
+		return even(x.rows(quantiles, 40), x)
 	}
 	return ""
 }
 
-// even are bars of equal width over the plot, drawn as their outline.
-func even(counts []float64) string {
+// even are bars of equal width over the frame, drawn as their outline.
+func even(counts []float64, x *frame) string {
 	highest := slices.Max(counts)
 	if !(highest > 0) {
 		return ""
 	}
 	var p path
-	w := float64(right-left) / float64(len(counts))
+	w := (x.to - x.from) / float64(len(counts))
 	for i := 0; i < len(counts); i++ {
 		if !(counts[i] > 0) {
 			continue
 		}
-		p.move(left+float64(i)*w, floor)
+		p.move(x.from+float64(i)*w, floor)
 		for ; i < len(counts) && counts[i] > 0; i++ {
 			p.up(floor - barHeight(counts[i], highest))
-			p.across(left + float64(i+1)*w)
+			p.across(x.from + float64(i+1)*w)
 		}
 		p.up(floor)
 		p.WriteString("z")

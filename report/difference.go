@@ -24,7 +24,7 @@ func DifferenceErrors(ctx context.Context, r, s *decompose.Result, a, b *decompo
 	for k := range r.Predictors {
 		d, e := &r.Predictors[k], &s.Predictors[k]
 		for i := range d.Terms {
-			l := slices.IndexFunc(e.Terms, func(t decompose.TermResult) bool { return t.Name == d.Terms[i].Name })
+			l := compare.Counterpart(d, e, i)
 			if l < 0 {
 				continue
 			}

@@ -86,25 +86,43 @@ func signed(v *float64) string {
 	return maybe(v)
 }
 
+// How many notes are listed, and of how many periods one is said by name.
+const (
+	maxDriftNotes  = 20
+	maxSamePeriods = 12
+)
+
 // maxPeriods is how many periods are drawn and listed.
 const maxPeriods = 400
 
 func newDriftPage(r *drift.Report) *driftPage {
 	out := &driftPage{Reference: clip(r.Reference, 60), Counted: clean(r.Counted)}
 	drifted := 0
+	var notes []string
 	for _, c := range r.Changes {
 		if c.Drift() {
 			drifted++
 		}
 		for _, n := range c.Notes {
-			if !slices.Contains(out.Notes, n) && len(out.Notes) < 20 {
-				out.Notes = append(out.Notes, clip(n, 300))
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
 			}
 		}
 	}
 	var rows int64
+	periods := map[string]byte{}
 	for _, p := range r.Periods {
 		rows += p.Rows
+		periods[p.Name] = 3
+	}
+	for _, n := range grouped(notes, newNames(periods)) {
+		text := clip(n.Text, 300)
+		if also := n.Also(maxSamePeriods); also != "" {
+			text += " (" + clean(also) + ")"
+		}
+		if out.Notes = append(out.Notes, text); len(out.Notes) == maxDriftNotes {
+			break
+		}
 	}
 	out.Lead = append(driftNews(r), driftLead(r, drifted))
 	out.Facts = []fact{{Name: "reference", Value: out.Reference}, {Name: "periods", Value: fmt.Sprint(len(r.Periods))}, {Name: "rows", Value: fmt.Sprint(rows)}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/pho-go/pho/drift"
 )
@@ -154,7 +155,7 @@ func (s *driftSeries) spans(r *drift.Report, drawn []*drift.Period) [2]span {
 func (s *driftSeries) draw(r *drift.Report, drawn []*drift.Period, spans [2]span) driftFigure {
 	f := driftFigure{Title: s.title, Above: s.above, Below: s.below}
 	f.Label = s.title + " over the periods: " + s.above + " above, " + s.below + " below"
-	x := axis{span{-0.5, float64(len(drawn)) - 0.5}, driftLeft, driftRight}
+	x := driftAxis(len(drawn))
 	y := axis{spans[0].drawable().padded(0.06), upperBottom, upperTop}
 	z := axis{spans[1].drawable().padded(0.06), lowerBottom, lowerTop}
 	f.UpperTicks, f.LowerTicks, f.XTicks = y.ticks(5), z.ticks(3), driftTicks(x, drawn)
@@ -201,9 +202,18 @@ func (s *driftSeries) dots(f *driftFigure, r *drift.Report, drawn []*drift.Perio
 	f.Details = fmt.Sprintf("drift above in %d, below in %d of %d periods", marked[0], marked[1], len(r.Changes))
 }
 
-// driftTicks labels some periods.
+// driftAxis is that of n periods.
+func driftAxis(n int) axis { return axis{span{-0.5, float64(n) - 0.5}, driftLeft, driftRight} }
+
+// driftTicks labels some periods, as many as fit side by side.
 func driftTicks(x axis, drawn []*drift.Period) (out []tick) {
-	step := max(1, (len(drawn)+driftXLabels-1)/driftXLabels)
+	const letter, gap = 6.2, 8 // of the labels' font
+	longest := 0
+	for _, p := range drawn {
+		longest = max(longest, utf8.RuneCountInString(clip(p.Name, xLetters)))
+	}
+	room := math.Ceil((letter*float64(longest) + gap) / (x.at(1) - x.at(0)))
+	step := max(1, (len(drawn)+driftXLabels-1)/driftXLabels, int(room))
 	for i := 0; i < len(drawn); i += step {
 		out = append(out, tick{At: px(x.at(float64(i))), Label: clip(drawn[i].Name, xLetters)})
 	}

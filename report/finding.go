@@ -3,6 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/decompose"
 )
 
 // finding describes the influence of an effect on the outcome, in words and in numbers that
@@ -14,6 +18,7 @@ type finding struct {
 	shape   shape
 	rare    bool   // levels of few rows are not looked at
 	columns string // in words: "hr", "age and sex together"
+	beyond  string // of two columns that have curves of their own, in words: "each does"
 }
 
 // newFinding reads an effect by the rules of shape; values are those of the outcome along it.
@@ -21,6 +26,7 @@ func (d *drawing) newFinding(e *Effect) *finding {
 	f := &finding{effect: e, outcome: &d.outcome, values: d.shown(e).after, columns: e.columns()}
 	switch {
 	case e.X2 != nil:
+		f.beyond = d.alone(e)
 		near := d.nearRows(e)
 		f.shape.kind = apart
 		f.shape.low, f.shape.high = extremes(f.values, near)
@@ -48,6 +54,20 @@ func (d *drawing) newFinding(e *Effect) *finding {
 		f.shape.kind = flat
 	}
 	return f
+}
+
+// alone says which of the two columns of a surface have terms of their own, to which it adds; "": neither.
+func (d *drawing) alone(e *Effect) string {
+	var own []string
+	for _, column := range []string{e.X.Feature, e.X2.Feature} {
+		if d.of != nil && slices.ContainsFunc(d.of.Terms, func(t decompose.TermResult) bool { return slices.Equal(t.Features, []string{column}) }) {
+			own = append(own, clip(column, 40)+" does")
+		}
+	}
+	if len(own) == 2 {
+		return "each does"
+	}
+	return strings.Join(own, "")
 }
 
 // enoughRows tells the levels of a fifth of an average level's rows or more: all of them if no
@@ -129,13 +149,16 @@ func (f *finding) told() told {
 			}
 			return text
 		}
+		if f.beyond != "" {
+			return tell("depends on", ", beyond what "+f.beyond+" alone: most at %s, least at %s", point(high), point(low))
+		}
 		return tell("depends on", ": highest at %s, lowest at %s", point(high), point(low))
 	case e.X.Len() == 2 && f.outcome.told == differences:
 		return tell("is "+f.outcome.size(f.values[high]-f.values[low])+" higher for", " %s than for %s", at(high), at(low))
 	case e.X.Len() == 2:
 		return tell("is "+value(high)+" for", " %s, %s for %s", at(high), value(low), at(low))
 	case f.rare:
-		return tell("is highest for", " %s (%s), lowest for %s (%s), levels of few rows apart", at(high), value(high), at(low), value(low))
+		return tell("is highest for", " %s (%s), lowest for %s (%s), not counting levels of few rows", at(high), value(high), at(low), value(low))
 	}
 	return tell("is highest for", " %s (%s), lowest for %s (%s)", at(high), value(high), at(low), value(low))
 }

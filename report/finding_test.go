@@ -109,6 +109,9 @@ func TestWordsAreTrue(t *testing.T) {
 			}
 			for i, c := range claims {
 				kinds[c.Kind]++
+				if pair := c.Effect.X2 != nil; pair != strings.Contains(c.Words, "beyond what each does alone: most at ") {
+					t.Errorf("%q of columns that have curves of their own", c.Words)
+				}
 				if i > 0 && c.SD > claims[i-1].SD {
 					t.Errorf("rank %d moves more than the one before", c.Rank)
 				}

@@ -142,10 +142,10 @@ func (f *frame) say(name string, q []float64) {
 		return fmt.Sprintf("about %d %%", int(math.Round(100*float64(n)/float64(len(q)))))
 	}
 	if f.lo > q[0] {
-		f.caption = append(f.caption, fmt.Sprintf("Rows from %s = %s on are not in the picture (%s).", name, trimmed(num(q[0])), share(below)))
+		f.caption = append(f.caption, fmt.Sprintf("Rows of lower %s, down to %s, are not in the picture (%s).", name, trimmed(num(q[0])), share(below)))
 	}
 	if f.hi < q[len(q)-1] {
-		f.caption = append(f.caption, fmt.Sprintf("Rows up to %s = %s are not in the picture (%s).", name, trimmed(num(q[len(q)-1])), share(above)))
+		f.caption = append(f.caption, fmt.Sprintf("Rows of higher %s, up to %s, are not in the picture (%s).", name, trimmed(num(q[len(q)-1])), share(above)))
 	}
 	if f.warp.name != "" {
 		f.caption = append(f.caption, "The scale of "+name+" is logarithmic.")

@@ -82,8 +82,8 @@ func TestFrame(t *testing.T) {
 	}{
 		"even":       {steps(50, func(p float64) float64 { return 10 * p }), "linear", "", false},
 		"normal":     {steps(50, func(p float64) float64 { return math.Erfinv(2*(0.005+0.99*p) - 1) }), "linear", "", false},
-		"far value":  {append(steps(49, func(p float64) float64 { return p }), 1000), "linear", "up to x = 1000 are not in the picture (less than 2 %)", false},
-		"far below":  {append([]float64{-500}, steps(49, func(p float64) float64 { return p })...), "linear", "from x = −500 on are not in the picture", false},
+		"far value":  {append(steps(49, func(p float64) float64 { return p }), 1000), "linear", "Rows of higher x, up to 1000, are not in the picture (less than 2 %)", false},
+		"far below":  {append([]float64{-500}, steps(49, func(p float64) float64 { return p })...), "linear", "Rows of lower x, down to −500, are not in the picture", false},
 		"incomes":    {steps(50, func(p float64) float64 { return math.Exp(12 * p) }), "log", "logarithmic", false},
 		"with zeros": {steps(50, func(p float64) float64 { return math.Max(0, math.Exp(14*p-7)-math.Exp(-5)) }), "asinh", "logarithmic", false},
 		"hours":      {steps(50, func(p float64) float64 { return math.Floor(23.99 * p) }), "linear", "", true},

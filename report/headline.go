@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/importance"
 )
 
@@ -24,7 +25,7 @@ func newHeadline(r *decompose.Result) headline {
 	} else if n > 1 {
 		h.What += fmt.Sprintf(" from %d columns.", n)
 	} else {
-		h.What += "."
+		h.What = strings.TrimSuffix(h.What, ",") + "."
 	}
 	h.Worse = r.Prediction != nil && r.Prediction.Worse
 	return h
@@ -62,9 +63,13 @@ func predictsWords(r *decompose.Result) string {
 		return fmt.Sprintf("predicts a probability for each of %d classes", classCount(r))
 	case ordered(&r.Predictors[0]) && response != "":
 		return "predicts how far up a row is among the ordered classes of " + response
+	case len(r.Predictors) == 1 && o.what == output && response == "":
+		return "computes one number"
+	case len(r.Predictors) == 1 && o.what == output:
+		return "predicts " + response
 	case len(r.Predictors) == 1 && o.of.Function == "" && response == "":
 		return "computes " + o.what
-	case len(r.Predictors) == 1 && r.Event != "" && o.told != ratios:
+	case len(r.Predictors) == 1 && r.Event != "" && quantityOf(&r.Predictors[0]) != family.HazardRatio:
 		return "predicts the time " + response + " until " + clip(r.Event, 40)
 	case len(r.Predictors) == 1:
 		return "predicts " + withUnit(o.what, o.unit)
@@ -74,9 +79,9 @@ func predictsWords(r *decompose.Result) string {
 		what = append(what, r.Predictors[k].Name)
 	}
 	if response != "" {
-		return "predicts the distribution of " + response + ", by " + list(what, 6)
+		return "predicts the distribution of " + response + ", by " + inWords(what, 6) + ","
 	}
-	return "computes " + list(what, 6)
+	return "computes " + inWords(what, 6)
 }
 
 // pageTitle is what the page is called.
@@ -132,7 +137,7 @@ func wellWords(r *decompose.Result) string {
 	case p.DevianceExplained != nil:
 		return fmt.Sprintf("On these %s rows it explains %s of the differences in %s (deviance).", rows, rough(*p.DevianceExplained), y)
 	case p.Concordance != nil:
-		return fmt.Sprintf("Of two of these %s rows it tells rightly which has its event first in %s (C-index; guessing: 50 %%).", rows, rough(*p.Concordance))
+		return fmt.Sprintf("Shown two of these %s rows, it tells which has its event first in %s of the cases (C-index; guessing: 50 %%).", rows, rough(*p.Concordance))
 	case p.LogLikGain != nil:
 		return fmt.Sprintf("On these %s rows it tells %s better than a constant does.", rows, y)
 	}
@@ -201,11 +206,14 @@ func readWords(v decompose.Variance, scale, from string) string {
 	return fmt.Sprintf("%s of what makes its predictions differ from row to row%s can be read from %s; the other %s cannot.", rough(share), scale, from, rough(1-share))
 }
 
-// curvesBelow is what a predictor can be read from.
+// curvesBelow is what predictors can be read from.
 const curvesBelow = "the curves below"
 
 // readFrom are the curves of what is ranked, or, where there is none of some, its parts.
 func readFrom(ranking []ranked) string {
+	if len(ranking) == 1 && ranking[0].finding != nil {
+		return "the curve below"
+	}
 	without := 0
 	for _, r := range ranking {
 		if r.finding == nil {
@@ -263,21 +271,51 @@ func leftWords(d *decompose.Predictor) string {
 	if m == nil || constant(d) || len(d.Terms) == 0 || readable(d.Variance) >= 0.9995 {
 		return ""
 	}
-	if len(m.Pairs) == 0 {
+	single := singleWords(m)
+	switch {
+	case len(m.Pairs) == 0 && m.Unasked != "": // nobody has looked
+		return single
+	case len(m.Pairs) == 0 && single == "":
 		return "What cannot be read hangs on no pair of columns more than chance would have it."
 	}
 	var pairs []string
 	for _, p := range m.Pairs[:min(len(m.Pairs), 3)] {
-		if p.Gain < worthPair {
+		if p.Gain < worthPair || p.Gain < 0.1*m.SingleColumns {
 			break
 		}
-		pairs = append(pairs, clip(p.Features[0], 40)+" with "+clip(p.Features[1], 40)+" ("+percent(p.Gain)+")")
+		of := ""
+		if len(pairs) == 0 {
+			of = " of all differences"
+		}
+		pairs = append(pairs, clip(p.Features[0], 40)+" with "+clip(p.Features[1], 40)+" ("+percent(p.Gain)+of+")")
 	}
 	if len(pairs) == 0 {
+		return single
+	}
+	return strings.TrimSpace(single + " Of what cannot be read, these pairs of columns would tell most, beyond what each does alone: " + listed(pairs, 3) + ".")
+}
+
+// singleWords say what curves of single columns would tell that there are not, and of which columns, if some tell much of it; ""
+// if hardly anything.
+func singleWords(m *decompose.Remainder) string {
+	if m.SingleColumns < worthSingle {
 		return ""
 	}
-	return "Of what cannot be read, these pairs of columns would tell most, beyond what each does alone: " + listed(pairs, 3) + "."
+	var columns []string
+	for _, s := range m.Singles[:min(len(m.Singles), 3)] {
+		if s.Gain >= 0.2*m.SingleColumns || len(columns) > 0 && s.Gain >= 0.05*m.SingleColumns {
+			columns = append(columns, s.Feature)
+		}
+	}
+	text := "Other curves of single columns would tell another " + rough(m.SingleColumns)
+	if len(columns) > 0 {
+		text += ", above all those of " + inWords(columns, 3)
+	}
+	return text + "."
 }
+
+// worthSingle is the share of a predictor's variance that curves of single columns tell for them to be named.
+const worthSingle = 0.02
 
 // worthPair is the share of a predictor's variance that a pair tells for it to be named.
 const worthPair = 0.001

@@ -23,7 +23,7 @@ func TestHeadlineSays(t *testing.T) {
 		want []string
 	}{
 		"a title":     {func(r *decompose.Result) { r.Title = "Rents <of> 2026" }, []string{"Rents &lt;of&gt; 2026"}},
-		"no response": {func(r *decompose.Result) { r.Response, r.Prediction = "", nil }, []string{"What net.onnx computes", "computes eta from 3 columns. What that predicts, and how well, was not said"}},
+		"no response": {func(r *decompose.Result) { r.Response, r.Prediction = "", nil }, []string{"What net.onnx computes", "computes one number from 3 columns. What that predicts, and how well, was not said"}},
 		"a mean":      {func(r *decompose.Result) {}, []string{"The model net.onnx predicts y from 3 columns.", "explains 51 % of the differences in y; its typical error is 12.", "What moves y"}},
 		"with a unit": {func(r *decompose.Result) {
 			r.Labels = &label.Labels{Columns: map[string]label.Column{"y": {Name: "rent", Unit: "EUR"}}}
@@ -31,11 +31,11 @@ func TestHeadlineSays(t *testing.T) {
 		"counts":   {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "log", Of: family.Mean} }, []string{"predicts y from", "in a row whose other columns count as they do on average"}},
 		"a chance": {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "logit", Of: family.Probability} }, []string{"predicts the probability of y", "explains 51 % of the differences in y.", "(in log-odds)"}},
 		"a hazard": {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &hazard }, []string{"predicts the hazard of death", "hazard ratio"}},
-		"a time":   {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &time }, []string{"predicts y from", "ratio of y"}},
+		"a time":   {func(r *decompose.Result) { r.Event, r.Predictors[0].Link = "death", &time }, []string{"predicts the time y until death from", "ratio of y"}},
 		"ordered":  {func(r *decompose.Result) { r.Predictors[0].Link = &family.Link{Name: "cumulative logit"} }, []string{"among the ordered classes of y", "What moves the log-odds of a higher y", "difference in log-odds"}},
 		"censored": {func(r *decompose.Result) {
 			r.Event, r.Predictors[0].Link, r.Prediction = "death", &hazard, &decompose.Prediction{Concordance: &most, LogLikGain: &half}
-		}, []string{"it tells rightly which has its event first in 80 % (C-index; guessing: 50 %)", "The concordance (Harrell&#39;s C) is 0.8"}},
+		}, []string{"it tells which has its event first in 80 % of the cases (C-index; guessing: 50 %)", "The concordance (Harrell&#39;s C) is 0.8"}},
 		"no name":      {func(r *decompose.Result) { r.Model = json.RawMessage(`{"path": "net/model.onnx"}`) }, []string{"y, as the model predicts it", "The model predicts y."}},
 		"worse":        {func(r *decompose.Result) { r.Prediction.Worse = true }, []string{"worse than a constant does: the columns may be at the wrong places"}},
 		"some classes": {func(r *decompose.Result) { r.Prediction = &decompose.Prediction{Accuracy: &most, Frequent: &half} }, []string{"its most probable class is right in 80 %; the most frequent class would be in 51 %"}},

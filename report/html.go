@@ -33,7 +33,7 @@ func figuresOf(k int) int { return min(maxFigures, max(6, allFigures/max(k, 1)))
 // html/template escapes names that come from files. A failure writes no half page.
 func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	t := template.New("report")
-	for _, name := range []string{"page.html", "predictor.html", "figures.html", "orders.html", "rows.html", "overview.html", "style.css", "controls.css"} {
+	for _, name := range []string{"page.html", "predictor.html", "figures.html", "orders.html", "rows.html", "overview.html", "classes.html", "style.css", "controls.css"} {
 		text, err := templates.ReadFile("templates/" + name)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
@@ -88,8 +88,9 @@ type page struct {
 	Stored      int       // how many there are
 	Named       bool      // rows have names
 	Overview    *overview // of terms by predictors; nil: few of both
-	Responses   bool      // some predictor has a scale other than the link's
-	Before      bool      // some picture has a curve before
+	Classes     []classPictures
+	Responses   bool // some predictor has a scale other than the link's
+	Before      bool // some picture has a curve before
 	Island      template.HTML
 	Script      template.HTML
 	ScriptHash  string
@@ -130,7 +131,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		p.Responses = p.Responses || outcomeOf(r, k).told != differences
 		p.Before = p.Before || p.Predictors[k].Before
 	}
-	p.Overview = newOverview(r, p.Predictors)
+	p.Overview, p.Classes = newOverview(r, p.Predictors), newClassPictures(r, effects, drawn)
 	return p
 }
 

@@ -154,10 +154,12 @@ func TestPage(t *testing.T) {
 func TestTwoPredictors(t *testing.T) {
 	r, a := everything(t, "mu", "sigma")
 	page := pageOf(t, r, effectsOf(t, r, a))
-	contains(t, page, "predicts the distribution of y, by mu, sigma", "What moves y", "What moves sigma", "in all predictors at once")
+	contains(t, page, "predicts the distribution of y, by mu and sigma.", "What moves y", "What moves sigma", "in all predictors at once")
 	if !strings.Contains(page, `<a href="#p2">sigma</a>`) || !strings.Contains(page, `<article id="p2" data-predictor="2">`) {
 		t.Error("no way to the second predictor")
 	}
+	r.Model = []byte(`{"inputs": {"x": ["x0", "x1"]}}`)
+	contains(t, pageOf(t, r, nil), "predicts the distribution of y, by mu and sigma, from 2 columns.")
 }
 
 // TestHostileNames: whatever a file calls things, it stays text.
@@ -306,8 +308,8 @@ func TestNothingToShow(t *testing.T) {
 		"constant eta":   {with(x(func(float64) float64 { return 3 }), linearX0), []string{"eta is constant on these rows"}},
 		"zero eta":       {with(x(func(float64) float64 { return 0 }), linearX0), []string{"eta is constant on these rows"}},
 		"additive":       {with(x(func(x float64) float64 { return 2 * x }), linearX0), []string{"All of what makes its predictions differ from row to row can be read"}},
-		"tiny numbers":   {with(x(func(x float64) float64 { return 1e-12 * math.Sin(3*x) }), linearX0), []string{"can be read from the curves below"}},
-		"large numbers":  {with(x(func(x float64) float64 { return 1e12 * (5 + math.Sin(3*x)) }), linearX0), []string{"can be read from the curves below"}},
+		"tiny numbers":   {with(x(func(x float64) float64 { return 1e-12 * math.Sin(3*x) }), linearX0), []string{"can be read from the curve below"}},
+		"large numbers":  {with(x(func(x float64) float64 { return 1e12 * (5 + math.Sin(3*x)) }), linearX0), []string{"can be read from the curve below"}},
 		"constant input": {with(&alone{heads: []string{"eta"}, f: math.Sin, column: "x0"}, &decompose.LinearTerm{Column: "one"}), []string{"one is constant in these data"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,6 +36,9 @@ import (
 //	  button.enlarge             by the script: opens dialog#large, which has a figure of its own
 //	  button.save, button.copy   by the script: the picture as a file, SVG or PNG; its values for the clipboard
 //	  button.whole               by the script: ends a zoom; a drag over the plot begins one
+//	section#classes-1.classes    all classes of a response together, one figure[data-term] of each term
+//	  select.pick                the class that is brought to the front, by its position from 1; hidden without the script
+//	  [data-class="1"]           a curve, a dot or a name of a class
 //	table.sortable               by the script: th > button.sort, th[aria-sort]
 //	  tr[data-term="s(x)"]       a row of a term; tr[data-columns] names columns, one a line
 //	section#rows                 single rows

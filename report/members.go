@@ -97,6 +97,10 @@ func newAgreement(r *decompose.Result, d *decompose.Predictor) *agreement {
 	a := &agreement{}
 	terms := ByStability(d)
 	var unstable []string
+	names := partNames{}
+	for _, t := range terms {
+		names[t.Name] = t.Features
+	}
 	for _, t := range terms {
 		if t.BetweenSD == nil {
 			return nil
@@ -105,7 +109,7 @@ func newAgreement(r *decompose.Result, d *decompose.Predictor) *agreement {
 		row := agreementRow{Name: clip(t.Name, 60), Before: num(t.BetweenSD.Before), After: num(t.BetweenSD.After), Own: num(own),
 			RatioBefore: num(t.BetweenSD.Before / own), RatioAfter: num(t.BetweenSD.After / own), Unstable: !t.Stable()}
 		if row.Unstable {
-			unstable = append(unstable, t.Name)
+			unstable = append(unstable, names.of(t.Name))
 		}
 		a.Rows = append(a.Rows, row)
 	}
@@ -115,9 +119,9 @@ func newAgreement(r *decompose.Result, d *decompose.Predictor) *agreement {
 		what = "from other seeds, on the same rows (training randomness only)"
 	}
 	if a.Unstable {
-		a.Words = fmt.Sprintf("Not stable: %s. The %d networks, trained %s, differ in them by more than half of the curve's own standard deviation, after the projection.", list(unstable, 20), n, what)
+		a.Words = fmt.Sprintf("The %d networks, trained %s, do not agree on %s: there they differ by more than half of the curve's own standard deviation.", n, what, inWords(unstable, 20))
 	} else {
-		a.Words = fmt.Sprintf("The %d networks, trained %s, agree on every term to half of its standard deviation or better.", n, what)
+		a.Words = fmt.Sprintf("The %d networks, trained %s, agree on every curve to half of its standard deviation or better.", n, what)
 	}
 	return a
 }

@@ -33,8 +33,10 @@ func (n Note) Also(most int) string {
 
 // Grouped are warnings with those in one that differ in names alone, of predictors, terms
 // and columns of r: in the order of the first of each. r.Warnings keeps every one.
-func Grouped(warnings []string, r *decompose.Result) []Note {
-	known := namesOf(r)
+func Grouped(warnings []string, r *decompose.Result) []Note { return grouped(warnings, namesOf(r)) }
+
+// grouped are warnings with those in one that differ in known names alone.
+func grouped(warnings []string, known *names) []Note {
 	var out []Note
 	var first [][]string
 	at := map[string]int{}
@@ -117,9 +119,14 @@ func namesOf(r *decompose.Result) *names {
 	for i := range r.Predictors {
 		out[r.Predictors[i].Name] = 1
 	}
-	delete(out, "")
-	n := &names{kind: out}
-	for name, kind := range out {
+	return newNames(out)
+}
+
+// newNames are names of these kinds.
+func newNames(kind map[string]byte) *names {
+	delete(kind, "")
+	n := &names{kind: kind}
+	for name, kind := range kind {
 		if kind > 1 && strings.ContainsFunc(name, unicode.IsSpace) {
 			n.spaced = append(n.spaced, name)
 		}

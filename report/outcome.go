@@ -22,6 +22,9 @@ type outcome struct {
 	of    response // only its function is used; the zero value: differences
 }
 
+// output is what a predictor is called that has no name and no response.
+const output = "the output"
+
 type telling int
 
 // How values are told.
@@ -36,6 +39,9 @@ const (
 func outcomeOf(r *decompose.Result, k int) outcome {
 	d := &r.Predictors[k]
 	name := clip(d.Name, 40)
+	if len(r.Predictors) == 1 && d.Name == "eta" { // nobody has given it a name
+		name = output
+	}
 	o := outcome{what: name, link: "contribution to " + name}
 	ofResponse := r.Response != "" && k == 0 && len(r.Sets) == 0
 	if ofResponse {
@@ -123,6 +129,13 @@ func outcomeUnit(r *decompose.Result) string {
 		}
 	}
 	return clip(responseUnit(r), 20)
+}
+
+// UnitOf is the unit in which effects on predictor k add up, of the response if they are its own; "" where none is known. r is
+// Labelled.
+func UnitOf(r *decompose.Result, k int) string {
+	o := outcomeOf(r, k)
+	return o.linkUnit()
 }
 
 // linkUnit is what effects are measured in on the scale of the link, in which they add up.

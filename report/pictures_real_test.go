@@ -192,7 +192,7 @@ func TestCalifornia(t *testing.T) {
 		if lo, hi := size[len(size)*95/100], size[len(size)-1]; got < lo || got > 1.1*hi {
 			t.Errorf("colours end at %g; at the rows the term is %g (95 %%) to %g", got, lo, hi)
 		}
-		for _, words := range []string{"standard error", "Rows up to ave_occup = 1243 are not in the picture (less than 2 %)", "farther from every row than a tenth of the ranges"} {
+		for _, words := range []string{"standard error", "Rows of higher ave_occup, up to 1243, are not in the picture (less than 2 %)", "farther from every row than a tenth of the ranges"} {
 			if !strings.Contains(page, words) {
 				t.Errorf("the page does not say %q", words)
 			}

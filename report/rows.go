@@ -186,7 +186,7 @@ func responseUnit(r *decompose.Result) string {
 
 // responseText is a value of the response, with its unit.
 func responseText(r *decompose.Result, y float64) string {
-	return strings.TrimSpace(num(y) + " " + clip(responseUnit(r), 20))
+	return strings.TrimSpace(trimmed(num(y)) + " " + clip(responseUnit(r), 20))
 }
 
 // shownPredictors are both of two; of more the first, of classes the most probable one.

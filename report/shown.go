@@ -107,16 +107,14 @@ func classesOf(r *decompose.Result, of response, effects []Effect) (out []class)
 	return out
 }
 
-// probabilities are those of a class along an effect, all classes moving with the feature, each by
-// its own effect of the same term. There is no band, which would need to know how classes' errors
-// hang together. nil: another class has the term on another grid.
-func (d *drawing) probabilities(e *Effect) *shown {
-	effects := make([]*Effect, len(d.classes))
-	own := 0
+// alongside are the classes' own effects of e's term, on its grid: nil of a class that has not the term. nil: another class has
+// it on another grid.
+func (d *drawing) alongside(e *Effect) []*Effect {
+	out := make([]*Effect, len(d.classes))
 	for l, c := range d.classes {
 		other := c.effects[e.Term]
-		if c.of == d.of {
-			own, other = l, e
+		if c.of.Name == e.Predictor {
+			other = e
 		}
 		if other == nil && slices.ContainsFunc(c.of.Terms, func(t decompose.TermResult) bool { return t.Name == e.Term || slices.Contains(e.Sum, t.Name) }) {
 			return nil
@@ -124,8 +122,20 @@ func (d *drawing) probabilities(e *Effect) *shown {
 		if other != nil && (len(other.After) != len(e.After) || !slices.Equal(other.X.Values, e.X.Values) || !slices.Equal(other.X.Levels, e.X.Levels)) {
 			return nil
 		}
-		effects[l] = other
+		out[l] = other
 	}
+	return out
+}
+
+// probabilities are those of a class along an effect, all classes moving with the feature, each by
+// its own effect of the same term. There is no band, which would need to know how classes' errors
+// hang together. nil: another class has the term on another grid.
+func (d *drawing) probabilities(e *Effect) *shown {
+	effects := d.alongside(e)
+	if effects == nil {
+		return nil
+	}
+	own := slices.IndexFunc(d.classes, func(c class) bool { return c.of == d.of })
 	at := func(values func(e *Effect) []float64) []float64 {
 		out := make([]float64, len(e.After))
 		for i := range out {

@@ -114,6 +114,14 @@ func list(names []string, n int) string {
 	return strings.Join(out, ", ")
 }
 
+// inWords joins at most n names as a sentence does: "a, b and c".
+func inWords(names []string, n int) string {
+	if last := len(names) - 1; last > 0 && last < n {
+		return list(names[:last], n) + " and " + clip(names[last], 60)
+	}
+	return list(names, n)
+}
+
 // cleaned are names as clean has them; nil of nil.
 func cleaned(names []string) []string {
 	if names == nil {

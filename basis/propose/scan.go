@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -127,8 +128,9 @@ func (c *column) addLevel(name string) {
 // bad says that v, in the row counted from 0, is no number that a term could take.
 func (c *column) bad(row int64, v float64) error {
 	if math.IsNaN(v) {
-		return fmt.Errorf("column %q, data row %d: %w, and a term of the column would need it; leave the column out of the formula, fill it in, or leave such rows out",
-			c.name, row+1, data.ErrMissingValue)
+		name := formula.Value{Kind: formula.Identifier, Text: c.name}
+		return fmt.Errorf("column %q, data row %d: %w, and a term of the column would need it; leave the column out by the formula \"~ . - %s\", fill it in, or leave such rows out",
+			c.name, row+1, data.ErrMissingValue, name)
 	}
 	return fmt.Errorf("column %q, data row %d: %v is no number that a term could take; leave the row out or fill in a number", c.name, row+1, v)
 }

@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/sumstest"
@@ -204,6 +206,19 @@ func TestLenient(t *testing.T) {
 			if _, why := s.choose(s.columns[1]); lenient && why != "" {
 				t.Errorf("%g: z is left out for %q", bad, why)
 			}
+		}
+	}
+}
+
+// TestMissingSaysWhichFormula: the formula of the message, which nobody may have written yet, leaves out the column.
+func TestMissingSaysWhichFormula(t *testing.T) {
+	for _, name := range []string{"x", "a b", "it`s"} {
+		err := (&column{name: name}).bad(3, math.NaN())
+		_, text, _ := strings.Cut(err.Error(), `by the formula "`)
+		text, _, _ = strings.Cut(text, `", fill`)
+		f, parsed := formula.Parse(text)
+		if parsed != nil || f.Others == nil || len(f.Others.Without) != 1 || f.Others.Without[0].Text != name {
+			t.Errorf("%v: %+v, %v", err, f, parsed)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func TestCommandsSpeakInFlags(t *testing.T) {
 		{apply + "column.csv", `data: no column "x2" in "TEMP/column.csv"; the nearest name is "`},
 		{apply + "text.csv", `column "x0" holds text, where numbers are needed`},
 		{flats + "drop --formula rent~s(district)", `column "district" holds text ("`},
-		{flats + "keep --formula rent~.", `column "age", data row 17: data: a value is missing, and a term of the column would need it; leave the column out of the formula, fill it in, or leave such rows out with --na drop`},
+		{flats + "keep --formula rent~.", `column "age", data row 17: data: a value is missing, and a term of the column would need it; leave the column out by the formula "~ . - age", fill it in, or leave such rows out with --na drop`},
 		{apply + "missing.csv", `line 6 (row 5), column "x0": cell "" is empty; fill it in, or leave such rows out with --na drop` + "\n"},
 		{"demo --out TEMP/result", "pho: --out "},
 	} {

@@ -310,7 +310,7 @@ func printComparison(w io.Writer, c *compare.Comparison) {
 		for _, t := range slices.Concat(p.Terms, p.Sums) {
 			for _, why := range []string{t.Why, t.Note} {
 				if why != "" {
-					fmt.Fprintf(w, "  %s: %s\n", shown(t.Name), bounded(why))
+					fmt.Fprintf(w, "  %s: %s\n", shown(t.Shown()), bounded(why))
 				}
 			}
 			writeOverlap(w, &t)
@@ -332,7 +332,7 @@ func comparisonRows(p *compare.Predictor) [][]string {
 		return fmt.Sprintf("%.3g", *v)
 	}
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
-		row := []string{wiring.Shorten(shown(t.Name), summaryName), "-", "-", "-", "-", "-", figure(t.Rows), "-", "-"}
+		row := []string{wiring.Shorten(shown(t.Shown()), summaryName), "-", "-", "-", "-", "-", figure(t.Rows), "-", "-"}
 		if t.Curve != nil {
 			at := t.Curve.X
 			if t.Curve.X2 != "" {
@@ -362,7 +362,7 @@ func writeOverlap(w io.Writer, t *compare.Term) {
 			levels []string
 		}{{"A", o.OnlyA}, {"B", o.OnlyB}} {
 			if len(only.levels) > 0 {
-				fmt.Fprintf(w, "  %s: levels of %s in %s only: %s\n", shown(t.Name), shown(o.Feature), only.in, bounded(strings.Join(only.levels, ", ")))
+				fmt.Fprintf(w, "  %s: levels of %s in %s only: %s\n", shown(t.Shown()), shown(o.Feature), only.in, bounded(strings.Join(only.levels, ", ")))
 			}
 		}
 	}

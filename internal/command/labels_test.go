@@ -156,7 +156,7 @@ func TestEverythingIsCalledByItsLabel(t *testing.T) {
 			}
 		}
 	}
-	if doc := read(t, dir, "comparison", comparisonJSON); !strings.Contains(doc, `"s(q1)"`) || strings.Contains(doc, "Temperature") {
+	if doc := read(t, dir, "comparison", comparisonJSON); !strings.Contains(doc, `"q1 + s(q1)"`) || strings.Contains(doc, "Temperature") {
 		t.Error("compare.json has labels in place of names")
 	}
 }

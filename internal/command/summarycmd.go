@@ -5,7 +5,7 @@ import (
 )
 
 func newSummary(s streams) *cobra.Command {
-	var full, asJSON bool
+	var full, asJSON, asLaTeX bool
 	var labels string
 	cmd := &cobra.Command{
 		Use:   "summary DIR",
@@ -20,21 +20,28 @@ are no p-values and no stars: they would test the response, which the network ha
 already.`,
 		Example: `  pho summary result
   pho summary result --full
-  pho summary result --json`,
+  pho summary result --json
+  pho summary result --latex > tables.tex`,
 		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := readResult(args[0], labels)
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case asJSON && asLaTeX:
+				return usagef("--json and --latex are two forms of the summary: give one")
+			case asJSON:
 				return writeSummaryJSON(s.data, r)
+			case asLaTeX:
+				return writeSummaryLaTeX(s.data, r)
 			}
 			return writePage(s.out, r, full)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "all predictors, terms, reasons and warnings, however many they are")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, all of it; names are those of the data")
+	cmd.Flags().BoolVar(&asLaTeX, "latex", false, "print the coefficients and terms, all of them, as tables for LaTeX with the rules of booktabs")
 	addLabels(cmd.Flags(), &labels, ", in place of the decomposition's own")
 	return cmd
 }

@@ -1,5 +1,7 @@
 """Explanations for other tools: shap, InterpretML, matplotlib; comparisons."""
 
+import sys
+
 import numpy
 import pandas
 import pytest
@@ -38,7 +40,8 @@ def no_window():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     yield
-    matplotlib.pyplot.close("all")
+    if "matplotlib.pyplot" in sys.modules:  # a test has drawn
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -125,3 +128,12 @@ def test_compare(made, rows):
     assert "s(age)" in c.summary() and c.report().html().startswith("<!DOCTYPE html>")
     with pytest.raises(pho.Error, match='no column "lat" in the rows'):
         pho.compare(made, other, later.drop(columns="lat"))
+
+
+def test_terms_of_one_column_are_one_row(rows):
+    def model(frame):
+        return (frame.age / 10) ** 2 + frame.lon
+
+    line, spline = (pho.decompose(model, rows, formula=f"~ {term} + lon", response="y") for term in ("age", "s(age)"))
+    terms = pho.compare(line, spline).terms
+    assert list(zip(terms["term"], terms["term_b"], terms["in"])) == [("age", "s(age)", "both"), ("lon", "", "both")]

@@ -38,6 +38,7 @@ func TestNothingSticksOut(t *testing.T) {
 					if (e.closest(".scroll") && !e.matches(".scroll") || e.closest("pre") || e.closest("svg") && !e.matches("svg") || !e.getClientRects().length) continue;
 					if (e.getBoundingClientRect().right > wide + 0.5) out.push(e.tagName + "." + e.className + " #" + e.id);
 				}
+				for (const e of document.querySelectorAll("thead")) if (e.getBoundingClientRect().height > 8 * parseFloat(getComputedStyle(e).fontSize)) out.push("squeezed: " + e.textContent);
 				for (const e of document.querySelectorAll(".scroll, pre")) {
 					if (e.scrollWidth > e.clientWidth && e.tabIndex < 0) out.push("not reached by keys: " + e.outerHTML.slice(0, 80));
 				}
@@ -65,6 +66,43 @@ func TestTextIsReadable(t *testing.T) {
 					if (r.left < box.left - 0.5 || r.right > box.right + 0.5) out.push("cut: " + e.textContent + " " + [r.left, box.left, r.right, box.right].map(Math.round));
 				}
 				return out.slice(0, 5);
+			})()`) {
+				t.Errorf("at %+v: %s", l, what)
+			}
+		}
+	})
+}
+
+// TestMarksAreVisible: texts of pictures have a contrast of 4.5 with what is behind them, and lines, dots and bars one of 3, light
+// and dark (WCAG 2.2, 1.4.3 and 1.4.11); in the dark there are no white boxes.
+func TestMarksAreVisible(t *testing.T) {
+	each(t, func(t *testing.T, _, page string) {
+		b := open(t, page, look{})
+		b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
+		for _, l := range []look{{}, {dark: true}} {
+			b.show(l)
+			for _, what := range value[[]string](b, `(() => {
+				const parts = s => { const v = (s.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number); return s.startsWith("color(") ? [...v.slice(0, 3).map(c => 255 * c), v[3] ?? 1] : [...v.slice(0, 3), v[3] ?? 1]; };
+				const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+				const over = (c, behind) => behind.map((v, i) => c[3] * c[i] + (1 - c[3]) * v);
+				const behind = e => e ? over(parts(getComputedStyle(e).backgroundColor), behind(e.parentElement)) : [255, 255, 255];
+				const contrast = (e, of) => {
+					const style = getComputedStyle(e), c = parts(style[of]), back = behind(e.closest("svg").parentElement);
+					if (style[of] === "none") return 0;
+					c[3] *= style.opacity * style[of + "Opacity"];
+					const [x, y] = [light(over(c, back)), light(back)];
+					return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+				};
+				const out = new Set(), shown = e => e.getClientRects().length > 0, name = e => e.tagName + "." + e.getAttribute("class");
+				for (const e of document.querySelectorAll("svg text:not(.level)")) if (shown(e) && e.textContent.trim() && contrast(e, "fill") < 4.5) out.add("text " + name(e) + " " + contrast(e, "fill").toFixed(1));
+				for (const e of document.querySelectorAll(".after, .before, .network, .class, .dot-after, .dot-before, .whisker, .structured, .unstructured, .covariance, .mark")) {
+					const best = e.closest("svg") && shown(e) ? Math.max(contrast(e, "fill"), contrast(e, "stroke")) : 21;
+					if (best < 3) out.add(name(e) + " " + best.toFixed(1));
+				}
+				if (matchMedia("(prefers-color-scheme: dark)").matches) {
+					for (const e of document.querySelectorAll("body *:not(i)")) if (shown(e) && parts(getComputedStyle(e).backgroundColor)[3] > 0.5 && light(behind(e)) > 0.6) out.add("white: " + name(e));
+				}
+				return [...out].slice(0, 5);
 			})()`) {
 				t.Errorf("at %+v: %s", l, what)
 			}

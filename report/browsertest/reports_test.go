@@ -60,6 +60,11 @@ func all() []report {
 		{name: "released-members", make: releasedMembers},
 		{name: "skewed", make: skewed},
 		{name: "comparison", page: "compare.html", make: comparison},
+		{name: "comparison-columns", page: "compare.html", make: comparisonOfFormulas},
+		{name: "ordinal", make: ordinal},
+		{name: "three-classes", make: threeClasses},
+		{name: "times", make: times},
+		{name: "hazards", make: hazards},
 		{name: "drift", page: "monitor.html", make: drift},
 		{name: "form", page: "form.html", make: form},
 		{name: "form-classes", page: "form.html", make: formOfClasses},
@@ -365,6 +370,60 @@ func comparison(w *workshop) {
 		w.pho("decompose", "--model", name+"-net/model.onnx", "--data", name+".csv", "--response", "y", "--out", name)
 	}
 	w.pho("compare", "first", "second", "--out", "out")
+}
+
+// comparisonOfFormulas: terms of other names of the same columns, among them sums.
+func comparisonOfFormulas(w *workshop) {
+	for i, formula := range []string{"~ x0 + x1 + s(x1, k=6) + g + te(x0,x1,k=4)", "~ s(x0, k=7) + s(x1, k=6) + g + te(x1,x0,k=4)"} {
+		name := []string{"first", "second"}[i]
+		w.rows(name+".csv", 900, "x0,x1,g,y", func(r *rand.Rand, _ int) []any {
+			a, b, g := r.Float64()+0.2*float64(i), r.NormFloat64(), r.IntN(3)
+			return []any{a, b, string(rune('u' + g)), math.Sin(5*a) + 0.3*b + a*b + 0.5*float64(g) + 0.3*r.NormFloat64()}
+		})
+		w.pho("train", "--data", name+".csv", "--kind", "mlp", "--response", "y", "--deep", "x0,x1,g", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", name+"-net")
+		w.pho("decompose", "--model", name+"-net/model.onnx", "--data", name+".csv", "--response", "y", "--formula", formula, "--out", name)
+	}
+	w.pho("compare", "first", "second", "--out", "out")
+}
+
+// threeClasses are few enough for the pictures of each.
+func threeClasses(w *workshop) {
+	w.rows("rows.csv", 900, "a,b,f,class", func(r *rand.Rand, _ int) []any {
+		a, b, best, most := r.NormFloat64(), r.Float64(), 0, math.Inf(-1)
+		for k := range 3 {
+			if v := math.Sin(float64(k)+2*a) + float64(k)*b - math.Log(-math.Log(r.Float64())); v > most {
+				best, most = k, v
+			}
+		}
+		return []any{a, b, "level " + string(rune('a'+r.IntN(4))), []string{"setosa", "versicolor of the WESTERN MOUNTAINS", "virginica"}[best]}
+	})
+	w.pho("train", "--data", "rows.csv", "--formula", "class ~ s(a, k=7) + b + f", "--family", "categorical", "--deep", "a,b", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
+	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "class", "--out", "out")
+}
+
+// ordinal: ordered classes.
+func ordinal(w *workshop) {
+	w.rows("rows.csv", 900, "x,z,g,grade", func(r *rand.Rand, _ int) []any {
+		x, z, g, u := r.Float64(), r.NormFloat64(), r.IntN(3), r.Float64()
+		eta := math.Sin(5*x) + 0.5*z + 0.5*float64(g) + math.Log(u/(1-u))
+		return []any{x, z, string(rune('u' + g)), 1 + min(3, max(0, int(eta+1)))}
+	})
+	w.pho("train", "--data", "rows.csv", "--formula", "grade ~ s(x, k=7) + z + g", "--family", "ordinal", "--deep", "x,z", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
+	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "grade", "--out", "out")
+}
+
+// times and hazards: times, some of them censored, by a distribution and by hazards.
+func times(w *workshop)   { w.survival("weibull") }
+func hazards(w *workshop) { w.survival("cox") }
+
+func (w *workshop) survival(family string) {
+	w.rows("rows.csv", 900, "age,dose,g,time,seen", func(r *rand.Rand, _ int) []any {
+		age, dose, g := 30+50*r.Float64(), r.ExpFloat64(), r.IntN(2)
+		t, c := 100*r.ExpFloat64()*math.Exp(-0.03*(age-50)+0.3*math.Sin(dose)-0.4*float64(g)), 150*r.Float64()
+		return []any{age, dose, string(rune('u' + g)), math.Min(t, c), map[bool]int{true: 1, false: 0}[t <= c]}
+	})
+	w.pho("train", "--data", "rows.csv", "--formula", "Surv(time, seen) ~ s(age, k=6) + dose + g", "--family", family, "--deep", "age,dose", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
+	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "time", "--event", "seen", "--family", family, "--out", "out")
 }
 
 // form is the page of pho serve, of a column of numbers and one of 200 levels.

@@ -391,6 +391,44 @@ func TestChoosePredictor(t *testing.T) {
 	}
 }
 
+// TestPickClass: of ten classes one is brought to the front in all pictures, with its name, and the others lose theirs; numbers
+// are copied for all.
+func TestPickClass(t *testing.T) {
+	b := opened(t, filepath.Join(made(t, "classes"), "report.html"), look{})
+	const names = `[...document.querySelectorAll(".classes figure:first-of-type text.end")].filter(e => e.getClientRects().length).map(e => e.textContent)`
+	if n := len(value[[]string](b, names)); n != 6 {
+		t.Errorf("%d classes have names", n)
+	}
+	for _, choice := range []string{"4", "9"} {
+		b.eval(`(s => { s.value = "` + choice + `"; s.dispatchEvent(new Event("change")); })(document.querySelector("select.pick"))`)
+		want := value[string](b, `document.querySelector("select.pick").selectedOptions[0].textContent`)
+		if got := value[[]string](b, names); len(got) != 1 || got[0] != want {
+			t.Errorf("%q have names, picked is %q", got, want)
+		}
+		if n := value[int](b, `document.querySelectorAll(".classes path.picked").length`); n != value[int](b, `document.querySelectorAll(".classes svg svg").length`) {
+			t.Errorf("%d curves are picked", n)
+		}
+	}
+	b.eval(`(s => { s.value = ""; s.dispatchEvent(new Event("change")); })(document.querySelector("select.pick"))`)
+	if n := len(value[[]string](b, names)); n != 6 {
+		t.Errorf("%d classes have names again", n)
+	}
+	b.eval(`document.execCommand = () => { window.copied = document.activeElement.value; return true; }`)
+	b.eval(`document.querySelector(".classes button.copy").click()`)
+	lines := strings.Split(value[string](b, "copied"), "\n")
+	sum := 0.0
+	for _, cell := range strings.Split(lines[1], "\t")[1:] {
+		v, err := strconv.ParseFloat(cell, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += v
+	}
+	if strings.Count(lines[0], "\t") != 10 || math.Abs(sum-1) > 1e-4 {
+		t.Errorf("copied are %q, %q", lines[0], lines[1])
+	}
+}
+
 // TestJump: the target of a link is not covered by the bar of controls, of one line or two, and
 // folded sections around it open.
 func TestJump(t *testing.T) {

@@ -92,7 +92,9 @@ function baseOf(data, effect, scale) {
 
 // scaleWords say what the chosen scale is.
 function scaleWords(data, scale) {
-  if (scale === "link") return "On this scale the parts of a row, its effects and the intercept, add up.";
+  if (scale === "link") {
+    return "On this scale the parts of a row, its effects and the intercept, add up." + (document.querySelector("section.classes") ? " Pictures of all classes together stay probabilities." : "");
+  }
   const all = data.predictors.filter(function (p) { return p.response; }), r = all[0].response;
   const same = all.every(function (p) { return p.response.function === "softmax"; });
   const formulas = same ? "the softmax of intercepts plus effects" : all.map(function (p) {

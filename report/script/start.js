@@ -27,6 +27,7 @@ function start() {
     const box = by("show-" + what);
     if (box) box.addEventListener("change", function () { document.body.classList.toggle("hide-" + what, !box.checked); });
   }
+  for (const section of document.querySelectorAll("section.classes")) makeClasses(data, section);
   by("controls").hidden = false;
   openTarget();
   addEventListener("hashchange", openTarget);

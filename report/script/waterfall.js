@@ -38,7 +38,7 @@ function rowCalled(rows, wanted, listed) {
 // rowTitle is a row's name and number, or its number.
 function rowTitle(row) { return row.id ? row.id + " (data row " + row.row + ")" : "Data row " + row.row; }
 
-function responseText(data, row) { return text(row.y) + (data.rows.unit ? " " + data.rows.unit : ""); }
+function responseText(data, row) { return short(row.y) + (data.rows.unit ? " " + data.rows.unit : ""); }
 
 function rowName(data, row) {
   const parts = row.parts[0];

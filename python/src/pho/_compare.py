@@ -68,9 +68,10 @@ class Comparison:
     @property
     def terms(self) -> _tables.Table:
         """One row for each term: how far its curve moved, by how many standard errors, and its
-        standard deviation in both.
+        standard deviation in both. Terms of the same columns are one row; ``term_b`` is its name in
+        `b` where that is another.
         """
-        names = ["predictor", "term", "in", "rms", "largest", "x", "x2", "ratio", "critical", "beyond_uncertainty", "sd_a", "sd_b", "why"]
+        names = ["predictor", "term", "term_b", "in", "rms", "largest", "x", "x2", "ratio", "critical", "beyond_uncertainty", "sd_a", "sd_b", "why"]
         records = []
         for p in self._document["predictors"]:
             for t in p["terms"]:
@@ -79,11 +80,12 @@ class Comparison:
                     {
                         "predictor": p["name"],
                         "term": t["name"],
+                        "term_b": t.get("name_b", ""),
                         "in": t["in"],
                         "sd_a": sd.get("a"),
                         "sd_b": sd.get("b"),
                         "why": t.get("why", ""),
-                        **{n: curve.get(n) for n in names[3:10]},
+                        **{n: curve.get(n) for n in names[4:11]},
                     }
                 )
         return _tables.of(records, names)

@@ -208,7 +208,7 @@ class Decomposition:
 
     def to_latex(self) -> str:
         """Coefficients and terms as tables for LaTeX, with the rules of booktabs."""
-        return self._summary().latex()
+        return _command.run(["summary", self._result, "--latex"])
 
     def card(self) -> str:
         """A section of a model card in Markdown, as Hugging Face and MLflow show them: what the model has learned, how

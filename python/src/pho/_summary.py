@@ -115,18 +115,6 @@ class Summary:
         warnings = "".join(f"<li>{escape(w)}</li>" for w in self.document["warnings"])
         return Html("\n".join(out) + (f"<p>To be taken with care:</p><ul>{warnings}</ul>" if warnings else ""))
 
-    def latex(self) -> str:
-        """The tables for a paper, by booktabs."""
-        out = []
-        for title, head, cells in self.tables():
-            texts = 2 if head[0] == "predictor" else 1
-            columns = "l" * texts + "r" * (len(head) - texts - (title == "Terms")) + ("l" if title == "Terms" else "")
-            lines = [" & ".join(_latex(c) for c in line) + r" \\" for line in [head, *cells]]
-            out.append(
-                "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
-            )
-        return "\n\n".join(out) + "\n"
-
     def card(self) -> str:
         """A section of a model card, in Markdown."""
         out = ["## What the model has learned", ""]
@@ -166,10 +154,3 @@ def _line(cells: list[str]) -> str:
 
 def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_<>\[\]])", r"\\\1", text.replace("\n", " "))
-
-
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", **{c: "\\" + c for c in "&%$#_{}"}}
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in text)
