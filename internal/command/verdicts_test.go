@@ -28,7 +28,7 @@ func TestVerdicts(t *testing.T) {
 		of      map[string]string // by term
 	}{
 		{"regressor", nil, []string{"identified"}, map[string]string{"f(age)": "identified", "f(income)": "identified", "f(hours)": "identified"}},
-		{"pairs", nil, []string{"f(age,income): its split with s(age), s(income) is hierarchical: "},
+		{"pairs", nil, []string{"  Interactions are hierarchical: "},
 			map[string]string{"f(age)": "sum", "s(age)": "sum", "f(age,income)": "convention"}},
 		{"pairs", []string{"--formula", "~ 1"}, []string{"f(age): its split with f(age,income), f(age,hours) is hierarchical as far as the model's bases go"},
 			map[string]string{"f(age)": "convention", "f(age,income)": "convention"}},
