@@ -326,8 +326,7 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 			}
 		}
 	}
-	moved, out := new(mat.Dense), new(mat.Dense)
-	moved.Mul(v, d.cov)
+	moved, out := linalg.RowsTimes(v, d.cov), new(mat.Dense)
 	if d.Scale > 0 {
 		moved.Scale(1/d.Scale, moved)
 	} else {

@@ -195,15 +195,16 @@ func (p *plan) betweenLevels() (bytes int64) {
 	return bytes
 }
 
-// manyLevels tells whether each predictor has a term with most of its columns, of which no row has two: nothing is held then of
-// these with each other (moments.View).
+// manyLevels tells whether each predictor has a term with most of its columns, of which no row has two, with a coefficient of its
+// own for each: nothing is held then of these with each other (moments.View).
 func (p *plan) manyLevels() bool {
 	for _, d := range p.predictors {
 		most, all := 0, 0
 		for _, b := range d.blocks {
 			all += b.Term.Dim()
 			_, factor := b.Term.(interface{ Levels() []string })
-			if observed, _ := cells(b.Term); factor || observed > 0 {
+			free := b.Coordinates.toRaw == nil && (b.Constraint.kind == unconstrained || b.Constraint.kind == treatment)
+			if observed, _ := cells(b.Term); free && (factor || observed > 0) {
 				most = max(most, b.Term.Dim())
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/base/kernel"
 	"github.com/pho-go/pho/internal/base/linalg"
 )
 
@@ -486,6 +487,37 @@ func structure(p *Problem) (s *linalg.Structured, lo, hi int) {
 	return s, lo, hi
 }
 
+// A response in the span of levels and others has the coefficients that make it up, by a few numbers for each level, too.
+func TestStructuredWithoutResidual(t *testing.T) {
+	for _, l := range levelledProblems {
+		if l.width > 1 || l.sp > 0 || l.df > 0 || l.penalties == 0 {
+			continue
+		}
+		p := l.problem(sequence(l.levels))
+		q := *p
+		alpha := make([]float64, len(p.XZ))
+		for i := range alpha {
+			alpha[i] = math.Sin(float64(i))
+		}
+		q.XX, _, _ = structure(p)
+		q.XZ = linalg.MulVec(p.XX, alpha)
+		q.ZZ, q.Others = kernel.Dot(q.XZ, alpha), nil
+		got, err := Select(&q, &Options{WithoutVc: true, WithoutVe: true})
+		if err != nil {
+			t.Fatalf("%s: %v", l.name, err)
+		}
+		fitted := linalg.MulVec(p.XX, got.Alpha)
+		if got.Status != ZeroResidual || got.structure == nil {
+			t.Errorf("%s: %v, by levels: %t", l.name, got.Status, got.structure != nil)
+		}
+		for i, v := range q.XZ {
+			if d := math.Abs(fitted[i] - v); !(d <= 1e-11*math.Sqrt(p.XX.At(i, i)*q.ZZ)) {
+				t.Fatalf("%s: the product with column %d is off by %.2g", l.name, i, d/math.Sqrt(p.XX.At(i, i)*q.ZZ))
+			}
+		}
+	}
+}
+
 // A few numbers for each level give the results of the full matrices.
 func TestStructured(t *testing.T) {
 	for _, l := range levelledProblems {
@@ -496,13 +528,12 @@ func TestStructured(t *testing.T) {
 		q := *p
 		many, lo, hi := structure(p)
 		q.XX = many
-		o := Options{WithoutVc: true, WithoutVe: true}
-		want := denseFit(t, p, o)
-		got, err := Select(&q, &o)
+		want := denseFit(t, p, Options{WithoutVc: true, WithoutVe: true})
+		got, err := Select(&q, &Options{WithoutVe: true}) // Vc is left out without being asked to
 		if err != nil {
 			t.Fatalf("%s: %v", l.name, err)
 		}
-		if got.structure == nil || got.Vp != nil {
+		if got.structure == nil || got.Vp != nil || got.Vc != nil {
 			t.Errorf("%s: not by levels", l.name)
 			continue
 		}

@@ -181,7 +181,7 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 		if s.stopped() {
 			return nil, ctx.Err()
 		}
-		if (opts.Criterion == REML || opts.Criterion == ML) && groups == nil && !opts.WithoutVc && s.q > 0 {
+		if (opts.Criterion == REML || opts.Criterion == ML) && groups == nil && !opts.WithoutVc && s.q > 0 && fit.structure == nil {
 			fit.correct(p, search, best)
 		}
 		for _, own := range fit.Others {

@@ -15,9 +15,9 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// Of 1,000 levels, fits by few numbers of each are those by all products, to 1e-10 at the same smoothing parameters.
+// Of 600 levels, fits by few numbers of each are those by all products, to 1e-10 at the same smoothing parameters.
 func TestManyLevels(t *testing.T) {
-	const levels, rows, columns = 1000, 8000, 8
+	const levels, rows, columns = 600, 4800, 8
 	l := moments.Layout{Bases: []moments.Basis{{Name: "x", Dim: columns}, {Name: "g", Dim: levels}, {Name: "z", Dim: 2}}, Predictors: [][]int{{0, 1, 2}}, Responses: 1}
 	r := rand.New(rand.NewPCG(1, 2))
 	g, x, z, zeta, w := &design.Codes{D: levels}, mat.NewDense(rows, columns, nil), mat.NewDense(rows, 2, nil), mat.NewDense(rows, 1, nil), make([]float64, rows)
@@ -51,7 +51,24 @@ func TestManyLevels(t *testing.T) {
 	}
 	factor := Block{Norm: 1, Normal: reference}
 	random := Block{Norm: 1, Penalty: penalty.Penalty{S: []*mat.SymDense{nil}, Diagonal: [][]float64{ones}, SP: []float64{2}}}
-	for name, blocks := range map[string][]Block{"factor": {smooth, factor, {Norm: 1}}, "random effect": {smooth, random, {Norm: 1}}} {
+	some := mat.NewDense(levels, levels-2, nil) // all but two, which are not neighbours
+	for i, column := 0, 0; i < levels; i++ {
+		if i != 3 && i != 77 {
+			some.Set(i, column, 1)
+			column++
+		}
+	}
+	for name, of := range map[string]struct {
+		Block
+		whole bool // the covariance has all numbers
+	}{
+		"factor":               {Block: factor},
+		"random effect":        {Block: random},
+		"levels that sum to 0": {Block{Norm: 1, Normal: ones}, true},
+		"some of the levels":   {Block{Norm: 1, Map: some}, true},
+		"kept":                 {Block{Norm: 1, Kept: true}, true},
+	} {
+		blocks := []Block{smooth, of.Block, {Norm: 1}}
 		for _, intercept := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, ", intercept ", intercept), func(t *testing.T) {
 				fits := make([]*Fit, 2)
@@ -86,7 +103,7 @@ func TestManyLevels(t *testing.T) {
 				}
 				numbers := func(s mat.Symmetric) []float64 { return mat.DenseCopyOf(linalg.Dense(s)).RawMatrix().Data }
 				want, got := fits[0], fits[1]
-				if _, ok := got.Covariance().(*linalg.Structured); !ok {
+				if _, ok := got.Covariance().(*linalg.Structured); ok == of.whole {
 					t.Fatalf("the covariance is a %T", got.Covariance())
 				}
 				near("alpha", got.Alpha(), want.Alpha(), 1e-10)
