@@ -1,6 +1,7 @@
 package penalty
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -485,6 +486,24 @@ func structure(p *Problem) (s *linalg.Structured, lo, hi int) {
 		}
 	}
 	return s, lo, hi
+}
+
+// What cannot be had by few numbers for each level is a matrix of all, or an error that tells so.
+func TestManyNumbers(t *testing.T) {
+	p := levelledProblems[0].problem(sequence(levelledProblems[0].levels))
+	p.XX, _, _ = structure(p)
+	for i := range p.Terms {
+		p.Terms[i].S, p.Terms[i].SP = nil, nil // levels and the intercept are aliased
+	}
+	if _, err := Select(p, &Options{Criterion: Fixed, FewNumbers: true}); !errors.Is(err, ErrManyNumbers) {
+		t.Errorf("by few numbers: %v", err)
+	}
+	if f, err := Select(p, &Options{Criterion: Fixed}); err != nil || f.Dropped == nil {
+		t.Errorf("by all: %v", err)
+	}
+	if _, err := Select(p, &Options{Criterion: GCV, FewNumbers: true}); err == nil || !strings.Contains(err.Error(), "reml") {
+		t.Errorf("by gcv: %v", err)
+	}
 }
 
 // A response in the span of levels and others has the coefficients that make it up, by a few numbers for each level, too.
