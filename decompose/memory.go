@@ -156,9 +156,10 @@ func (p *plan) widest() string {
 func penaltyBytes(blocks []Block, p int64) int64 {
 	own, rows, shared := int64(0), int64(0), false
 	for _, b := range blocks {
-		for i, s := range b.Penalty.S {
-			d := int64(b.Penalty.Dim(i))
-			if rows += d; s != nil {
+		for _, s := range b.Penalty.S {
+			d := int64(s.SymmetricDim())
+			rows += d
+			if !isDiagonal(s) {
 				own += 2 * d * d
 			}
 		}

@@ -60,8 +60,8 @@ func (l levelled) problem(order []int) *Problem {
 	}
 	term.DF = l.df
 	terms := []Component{
-		{Name: "s(a)", Dim: 8, S: []*mat.SymDense{d2}}, term, {Name: "line", Dim: 1},
-		{Name: "te(b,c)", Dim: 12, S: []*mat.SymDense{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
+		{Name: "s(a)", Dim: 8, S: []mat.Symmetric{d2}}, term, {Name: "line", Dim: 1},
+		{Name: "te(b,c)", Dim: 12, S: []mat.Symmetric{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
 	}
 	if l.linked {
 		terms[0].Link, terms[1].Link = []string{"one"}, make([]string, l.penalties)
@@ -264,7 +264,7 @@ func TestEliminationOfNeighbours(t *testing.T) {
 				for i, column := range order[name] {
 					s.SetSym(i, i, levels.S[at].At(column-levels.Start, column-levels.Start))
 				}
-				own.S = []*mat.SymDense{s}
+				own.S = []mat.Symmetric{s}
 			default:
 				own.S = p.Terms[slices.IndexFunc(p.Terms, func(t Component) bool { return t.Name == name })].S
 			}

@@ -50,7 +50,7 @@ func (p *Problem) orthogonalOfMany() (*Fit, error) {
 	sums.Terms = slices.Clone(sums.Terms)
 	for j := range sums.Terms {
 		t := &sums.Terms[j]
-		t.S, t.Diagonal, t.SP, t.Link, t.DF = nil, nil, nil, nil, 0
+		t.S, t.SP, t.Link, t.DF = nil, nil, nil, 0
 	}
 	own := *p
 	own.sums = &sums

@@ -77,7 +77,7 @@ func TestManyLevels(t *testing.T) {
 	const levels, columns = 600, 8
 	sum := leveledMoments(t, levels, columns)
 	difference, _ := penalty.Difference(columns, 2)
-	smooth := Block{Norm: 10, Penalty: penalty.Penalty{S: []*mat.SymDense{difference}, SP: []float64{3}}}
+	smooth := Block{Norm: 10, Penalty: penalty.Penalty{S: []mat.Symmetric{difference}, SP: []float64{3}}}
 	reference := make([]float64, levels)
 	reference[0] = 1
 	ones := make([]float64, levels)
@@ -85,7 +85,7 @@ func TestManyLevels(t *testing.T) {
 		ones[i] = 1
 	}
 	factor := Block{Norm: 1, Normal: reference}
-	random := Block{Norm: 1, Penalty: penalty.Penalty{S: []*mat.SymDense{nil}, Diagonal: [][]float64{ones}, SP: []float64{2}}}
+	random := Block{Norm: 1, Penalty: penalty.Penalty{S: []mat.Symmetric{mat.NewDiagDense(levels, ones)}, SP: []float64{2}}}
 	some := mat.NewDense(levels, levels-2, nil) // all but two, which are not neighbours
 	for i, column := 0, 0; i < levels; i++ {
 		if i != 3 && i != 77 {

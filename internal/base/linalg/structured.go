@@ -255,6 +255,19 @@ func Dense(s mat.Symmetric) *mat.SymDense {
 	return out
 }
 
+// IsNil tells whether there is no s, whatever its type.
+func IsNil(s mat.Symmetric) bool {
+	switch s := s.(type) {
+	case nil:
+		return true
+	case *mat.SymDense:
+		return s == nil
+	case *mat.DiagDense:
+		return s == nil
+	}
+	return false
+}
+
 // Diagonal is that of s.
 func Diagonal(s mat.Symmetric) []float64 {
 	out := make([]float64, s.SymmetricDim())
