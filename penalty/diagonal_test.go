@@ -102,6 +102,7 @@ func TestPenaltyEqual(t *testing.T) {
 		{Penalty{S: []mat.Symmetric{diagonal(1, 2)}}, Penalty{S: []mat.Symmetric{diagonal(1, 2)}}, true},
 		{Penalty{S: []mat.Symmetric{diagonal(1, 2)}}, Penalty{S: []mat.Symmetric{diagonal(1, 1)}}, false},
 		{Penalty{S: []mat.Symmetric{diagonal(1)}}, Penalty{S: []mat.Symmetric{diagonal(1, 1)}}, false},
+		{Penalty{S: []mat.Symmetric{nil}}, Penalty{S: []mat.Symmetric{Ridge(2)}}, false},
 		{Penalty{S: []mat.Symmetric{Ridge(2)}, SP: []float64{1}}, Penalty{S: []mat.Symmetric{Ridge(2)}}, false},
 		{Penalty{S: []mat.Symmetric{Ridge(2)}, Link: []string{"a"}}, Penalty{S: []mat.Symmetric{Ridge(2)}}, false},
 	} {

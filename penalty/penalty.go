@@ -34,7 +34,7 @@ func (p Penalty) Equal(o Penalty) bool {
 		if diagonal && both {
 			return slices.Equal(linalg.Diagonal(x), linalg.Diagonal(y))
 		}
-		return a == b || mat.Equal(a, b)
+		return a == b || !linalg.IsNil(a) && !linalg.IsNil(b) && mat.Equal(a, b)
 	})
 }
 
