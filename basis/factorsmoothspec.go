@@ -236,12 +236,11 @@ func (s *factorSmoothScan) build() (decompose.Block, error) {
 	if s.o.Unpenalized {
 		return b, nil
 	}
-	b.Penalty.S = naturalPenalties(t, rank, size)
-	o := s.o
-	if err := o.checkFor(2, len(b.Penalty.S)); err != nil {
+	penalties, o := naturalPenalties(t, rank, size), s.o
+	if err := o.checkFor(2, len(penalties)); err != nil {
 		return none, err
 	}
-	shared, err := o.block(b.Penalty.S, nil, t)
+	shared, err := o.block(penalties, nil, t)
 	if err != nil {
 		return none, err
 	}

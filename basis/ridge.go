@@ -76,9 +76,9 @@ const manyLevels = 500
 // ridge is the penalty a'a of k coefficients; sp as SmoothOptions.SP.
 func ridge(k int, sp ...float64) penalty.Penalty {
 	if k >= manyLevels {
-		return penalty.Penalty{S: []*mat.SymDense{nil}, Diagonal: [][]float64{slices.Repeat([]float64{1}, k)}, SP: sp}
+		return penalty.Penalty{S: []mat.Symmetric{mat.NewDiagDense(k, slices.Repeat([]float64{1}, k))}, SP: sp}
 	}
-	return penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(k)}, SP: sp}
+	return penalty.Penalty{S: []mat.Symmetric{penalty.Ridge(k)}, SP: sp}
 }
 
 // RidgeTerm is some numeric columns side by side.

@@ -123,9 +123,10 @@ func (o *SmoothOptions) checkFor(columns, penalties int) error {
 func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompose.Term) (decompose.Block, error) {
 	b := decompose.Block{Constraint: decompose.SumToZero()}
 	if !o.Unpenalized {
-		b.Penalty, b.Select = penalty.Penalty{S: s, SP: o.SP}, o.Select
-		if o.Link != "" {
-			for i := range s {
+		b.Penalty, b.Select = penalty.Penalty{SP: o.SP}, o.Select
+		for i, own := range s {
+			b.Penalty.S = append(b.Penalty.S, own)
+			if o.Link != "" {
 				b.Penalty.Link = append(b.Penalty.Link, fmt.Sprintf("%s.%d", o.Link, i+1))
 			}
 		}

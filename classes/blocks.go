@@ -130,10 +130,8 @@ func sameTerm(a, b decompose.Term) bool {
 
 func sameRestrictions(a, b decompose.Block) bool {
 	sameMap := func(x, y *mat.Dense) bool { return x == y || x != nil && y != nil && mat.Equal(x, y) }
-	return a.Constraint.Equal(b.Constraint) && a.Select == b.Select && slices.Equal(a.Penalty.SP, b.Penalty.SP) && slices.Equal(a.Penalty.Link, b.Penalty.Link) &&
-		a.Coordinates.Standardised() == b.Coordinates.Standardised() && sameMap(a.Coordinates.Map(), b.Coordinates.Map()) &&
-		slices.EqualFunc(a.Penalty.Diagonal, b.Penalty.Diagonal, slices.Equal) &&
-		slices.EqualFunc(a.Penalty.S, b.Penalty.S, func(s, t *mat.SymDense) bool { return s == t || s != nil && t != nil && mat.Equal(s, t) })
+	return a.Constraint.Equal(b.Constraint) && a.Select == b.Select && a.Penalty.Equal(b.Penalty) &&
+		a.Coordinates.Standardised() == b.Coordinates.Standardised() && sameMap(a.Coordinates.Map(), b.Coordinates.Map())
 }
 
 // join puts learned bases that classes have of their own side by side.

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/base/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -121,11 +122,11 @@ func (e *blockEncoder) block(b Block) blockJSON {
 		j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(m).RawMatrix().Data)}
 	}
 	for i, s := range b.Penalty.S {
-		p := summandJSON{Dim: b.Penalty.Dim(i)}
-		if s != nil {
-			p.S = encodeFloats(upper(s))
+		p := summandJSON{Dim: s.SymmetricDim()}
+		if isDiagonal(s) {
+			p.Diagonal = encodeFloats(linalg.Diagonal(s))
 		} else {
-			p.Diagonal = encodeFloats(b.Penalty.Diagonal[i])
+			p.S = encodeFloats(upper(linalg.Dense(s)))
 		}
 		if i < len(b.Penalty.SP) && b.Penalty.SP[i] >= 0 {
 			p.SP = &b.Penalty.SP[i]
@@ -253,25 +254,18 @@ func (d *blockDecoder) coordinates(j *blockJSON, dim int) (Coordinates, error) {
 
 // penalty is about dim coefficients.
 func (d *blockDecoder) penalty(j *blockJSON, dim int) (p penalty.Penalty, err error) {
-	anyDiagonal := false
 	for i, s := range j.Penalties {
 		if s.Dim != dim {
 			return p, fmt.Errorf("its penalty %d is for %d columns, want %d", i+1, s.Dim, dim)
 		}
-		var whole *mat.SymDense
-		var diagonal []float64
+		what := fmt.Sprintf("penalty %d", i+1)
 		if s.Diagonal != "" {
-			diagonal = d.floats(fmt.Sprintf("penalty %d", i+1), s.Diagonal, dim)
-			anyDiagonal = true
-		} else if v := d.floats(fmt.Sprintf("penalty %d", i+1), s.S, dim*(dim+1)/2); v != nil {
-			whole = fromUpper(dim, v)
+			if v := d.floats(what, s.Diagonal, dim); v != nil {
+				p.S = append(p.S, mat.NewDiagDense(dim, v))
+			}
+		} else if v := d.floats(what, s.S, dim*(dim+1)/2); v != nil {
+			p.S = append(p.S, fromUpper(dim, v))
 		}
-		if whole != nil || diagonal != nil {
-			p.S, p.Diagonal = append(p.S, whole), append(p.Diagonal, diagonal)
-		}
-	}
-	if !anyDiagonal {
-		p.Diagonal = nil
 	}
 	p.SP, p.Link = fixedAndLinks(j.Penalties)
 	return p, nil
@@ -319,8 +313,8 @@ func fixedAndLinks(penalties []summandJSON) (sp []float64, links []string) {
 // be sought for ever.
 func semidefinite(p penalty.Penalty) error {
 	for i, s := range p.S {
-		if s == nil {
-			if slices.ContainsFunc(p.Diagonal[i], func(v float64) bool { return !(v >= 0) }) {
+		if isDiagonal(s) {
+			if slices.ContainsFunc(linalg.Diagonal(s), func(v float64) bool { return !(v >= 0) }) {
 				return fmt.Errorf("its penalty %d is not positive semi-definite: its diagonal has numbers below 0", i+1)
 			}
 			continue

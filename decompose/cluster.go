@@ -208,15 +208,15 @@ func (s *sandwichOf) aroundRows(u *mat.Dense, factor float64, bias mat.Symmetric
 		middle.SymOuterK(factor, u.T())
 		return s.around(linalg.Shifted{M: middle}, bias)
 	}
-	n := linalg.TimesOf(s.cov, mat.DenseCopyOf(u.T()))
-	n.Scale(1/s.phi, n)
+	moved := linalg.RowsTimes(u, s.cov)
+	moved.Scale(math.Sqrt(factor)/s.phi, moved)
 	if 2*g >= p { // its numbers are no more than those of two matrices of a row for each cluster
 		v := mat.NewSymDense(p, nil)
-		v.SymOuterK(factor, n)
+		linalg.AddGram(v, moved)
 		return linalg.Plus(v, bias)
 	}
-	half := new(mat.Dense)
-	half.Scale(factor/2, n)
+	half, n := new(mat.Dense), mat.DenseCopyOf(moved.T())
+	half.Scale(0.5, n)
 	return linalg.Plus(&linalg.Structured{D: make([]float64, p), U: half, N: n}, bias)
 }
 

@@ -213,7 +213,7 @@ func TestFactorOfPenalisedSteepDesigns(t *testing.T) {
 			for j, column := range columns {
 				b := decompose.Block{Term: &decompose.LinearTerm{Column: column}}
 				if j == 0 {
-					b.Penalty = penalty.Penalty{S: []*mat.SymDense{mat.NewSymDense(1, []float64{1})}, SP: []float64{lambda}}
+					b.Penalty = penalty.Penalty{S: []mat.Symmetric{mat.NewSymDense(1, []float64{1})}, SP: []float64{lambda}}
 				}
 				blocks = append(blocks, b)
 			}

@@ -163,7 +163,7 @@ func tied(x, y *mat.Dense, s *mat.SymDense) (px, py *mat.Dense) {
 
 // roughness is the sum of a block's penalties in its own coordinates; nil: it has none, or levels, which no penalty ties to each other.
 func roughness(b Block) *mat.SymDense {
-	if b.Coordinates.toRaw != nil || len(b.Penalty.S) == 0 || b.Penalty.Diagonal != nil {
+	if b.Coordinates.toRaw != nil || len(b.Penalty.S) == 0 || slices.ContainsFunc(b.Penalty.S, isDiagonal) {
 		return nil
 	}
 	sum := mat.NewSymDense(b.Term.Dim(), nil)
@@ -174,6 +174,11 @@ func roughness(b Block) *mat.SymDense {
 		return nil
 	}
 	return sum
+}
+
+func isDiagonal(s mat.Symmetric) bool {
+	_, ok := s.(*mat.DiagDense)
+	return ok
 }
 
 // centreBy takes the mean by share from each column, and multiplies each row by the root of its share.

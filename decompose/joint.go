@@ -112,7 +112,7 @@ func (j *Joint) add(ctx context.Context, from [2]data.Source, weightColumn strin
 				continue // no term of this predictor is in both
 			}
 			u[0][k].Scale(-1, u[0][k])
-			j.sums[k].SymRankK(j.sums[k], 1, beside(u[0][k], u[1][k]).T())
+			linalg.AddGram(j.sums[k], beside(u[0][k], u[1][k]))
 		}
 	}
 	return nil
@@ -266,8 +266,7 @@ func (j *Joint) SE(ctx context.Context, k, termA, termB int, grid *data.Batch) (
 		}
 		v = beside(v, part)
 	}
-	var spread mat.Dense
-	spread.Mul(v, j.sums[k])
+	spread := linalg.Times(v, j.sums[k])
 	for i := range n {
 		variance := math.Max(mat.Dot(v.RowView(i), spread.RowView(i)), 0) * j.edf[k]
 		se[i] = math.Sqrt(variance + delta.AtVec(i)*delta.AtVec(i))
@@ -326,8 +325,7 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 			}
 		}
 	}
-	moved, out := new(mat.Dense), new(mat.Dense)
-	moved.Mul(v, d.cov)
+	moved := linalg.RowsTimes(v, d.cov)
 	if d.Scale > 0 {
 		moved.Scale(1/d.Scale, moved)
 	} else {
@@ -336,8 +334,7 @@ func (a *Applier) sensitivity(ctx context.Context, k, term int, grid *data.Batch
 	if given != nil {
 		moved = beside(moved, given)
 	}
-	out.Mul(x, moved)
-	return out, smoothing, nil
+	return linalg.Product(x, moved), smoothing, nil
 }
 
 // MeansOf are the weighted means of the terms over rows, by predictor, and how many rows have

@@ -38,7 +38,7 @@ func testStandardisedRidge(t *testing.T, route decompose.Route) {
 	tab := table(t, n, 5)
 	m := &changed{newFake(1).withTap(), func(b decompose.Block) (decompose.Block, bool) {
 		if b.Term.Kind() == decompose.Learned {
-			b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(4)}, SP: []float64{lambda}}
+			b.Penalty = penalty.Penalty{S: []mat.Symmetric{penalty.Ridge(4)}, SP: []float64{lambda}}
 			b.Coordinates = decompose.Standardised()
 		}
 		return b, true
@@ -110,7 +110,7 @@ func testKeptTermStays(t *testing.T, route decompose.Route) {
 					b.Constraint = decompose.Kept()
 					return b, !drop
 				case ridge && b.Term.Name() == "x1":
-					b.Penalty.S = []*mat.SymDense{penalty.Ridge(1)}
+					b.Penalty.S = []mat.Symmetric{penalty.Ridge(1)}
 				}
 				return b, true
 			}}
@@ -158,7 +158,7 @@ func testKeptTermStays(t *testing.T, route decompose.Route) {
 // block which exclude each other.
 func TestKeptTermRefuses(t *testing.T) {
 	for _, change := range []func(b *decompose.Block){
-		func(b *decompose.Block) { b.Penalty.S = []*mat.SymDense{penalty.Ridge(4)} },
+		func(b *decompose.Block) { b.Penalty.S = []mat.Symmetric{penalty.Ridge(4)} },
 		func(b *decompose.Block) { b.Coordinates = decompose.Standardised() },
 		func(b *decompose.Block) { b.Coordinates = decompose.Mapped(mat.NewDense(4, 2, nil)) },
 		func(b *decompose.Block) { b.Select = true },

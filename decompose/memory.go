@@ -156,9 +156,10 @@ func (p *plan) widest() string {
 func penaltyBytes(blocks []Block, p int64) int64 {
 	own, rows, shared := int64(0), int64(0), false
 	for _, b := range blocks {
-		for i, s := range b.Penalty.S {
-			d := int64(b.Penalty.Dim(i))
-			if rows += d; s != nil {
+		for _, s := range b.Penalty.S {
+			d := int64(s.SymmetricDim())
+			rows += d
+			if !isDiagonal(s) {
 				own += 2 * d * d
 			}
 		}
@@ -195,15 +196,16 @@ func (p *plan) betweenLevels() (bytes int64) {
 	return bytes
 }
 
-// manyLevels tells whether each predictor has a term with most of its columns, of which no row has two: nothing is held then of
-// these with each other (moments.View).
+// manyLevels tells whether each predictor has a term with most of its columns, of which no row has two, with a coefficient of its
+// own for each: nothing is held then of these with each other (moments.View).
 func (p *plan) manyLevels() bool {
 	for _, d := range p.predictors {
 		most, all := 0, 0
 		for _, b := range d.blocks {
 			all += b.Term.Dim()
 			_, factor := b.Term.(interface{ Levels() []string })
-			if observed, _ := cells(b.Term); factor || observed > 0 {
+			free := b.Coordinates.toRaw == nil && (b.Constraint.kind == unconstrained || b.Constraint.kind == treatment)
+			if observed, _ := cells(b.Term); free && (factor || observed > 0) {
 				most = max(most, b.Term.Dim())
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // plan is a model's structured part with every distinct term once. Bases are in
@@ -192,14 +193,11 @@ func checkBlock(b Block) error {
 	if b.isKept() && (!b.Coordinates.raw() || len(b.Penalty.S) > 0 || b.Select) {
 		return fmt.Errorf("term %q is kept as it is: it takes no map, penalty or constraint", name)
 	}
-	if n := len(b.Penalty.Diagonal); n != 0 && n != len(b.Penalty.S) {
-		return fmt.Errorf("term %q: %d diagonals for %d penalties", name, n, len(b.Penalty.S))
-	}
 	for i, s := range b.Penalty.S {
-		if s == nil && (b.Penalty.Diagonal == nil || b.Penalty.Diagonal[i] == nil) {
-			return fmt.Errorf("term %q: penalty %d has neither a matrix nor a diagonal", name, i)
+		if linalg.IsNil(s) {
+			return fmt.Errorf("term %q: penalty %d has no matrix", name, i)
 		}
-		if d := b.Penalty.Dim(i); d != free {
+		if d := s.SymmetricDim(); d != free {
 			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, d, free)
 		}
 	}

@@ -57,7 +57,7 @@ func NewQuadraticIn(dims []int, c mat.Symmetric, mean []float64) (*Quadratic, er
 	if mean == nil {
 		q.mean = make([]float64, p)
 	}
-	if len(q.mean) != p || p > 0 && (isNil(c) || c.SymmetricDim() != p) {
+	if len(q.mean) != p || p > 0 && (linalg.IsNil(c) || c.SymmetricDim() != p) {
 		return nil, fmt.Errorf("design: a quadratic form of bases with %d columns needs a matrix and means of as many", p)
 	}
 	q.c = &mat.Dense{}

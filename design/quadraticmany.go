@@ -197,8 +197,3 @@ func (k *manyWork) addAcross(dst []float64, w *manyLevels, c Columns, start int)
 		}
 	}
 }
-
-func isNil(c mat.Symmetric) bool {
-	dense, ok := c.(*mat.SymDense)
-	return c == nil || ok && dense == nil
-}

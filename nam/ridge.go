@@ -17,7 +17,7 @@ func withRidges(m decompose.Model) decompose.Model {
 		for j := range blocks {
 			b := &blocks[j]
 			if learned(*b) && len(b.Penalty.S) == 0 && !b.Constraint.Equal(decompose.Kept()) && b.Coordinates.Map() == nil {
-				b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(b.Term.Dim())}}
+				b.Penalty = penalty.Penalty{S: []mat.Symmetric{penalty.Ridge(b.Term.Dim())}}
 				b.Coordinates = decompose.Standardised()
 			}
 		}

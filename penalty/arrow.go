@@ -141,7 +141,7 @@ func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
 		if !live[j] {
 			continue
 		}
-		diag, ok := t.diagonal(j)
+		diag, ok := diagonalOf(t.S[j])
 		if !ok {
 			return false
 		}

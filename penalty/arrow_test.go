@@ -80,7 +80,7 @@ func TestNotEliminated(t *testing.T) {
 			levels.S[0], _ = Difference(levels.Dim, 1)
 		}),
 		"a level without its penalty": with(random, func(_ *Problem, levels *Component) {
-			levels.S[0].SetSym(3, 3, 0)
+			levels.S[0].(*mat.SymDense).SetSym(3, 3, 0)
 		}),
 		"rows of several levels": with(random, func(p *Problem, levels *Component) {
 			for i := range levels.Dim - 1 {

@@ -17,7 +17,7 @@ const minColumnShare = 1e-4
 func (t *Component) Balance(d []float64) {
 	size, penalised := make([]float64, t.Dim), false // of the penalty on each column
 	for j := range t.S {
-		if own, norm := t.sizes(j); norm > 0 {
+		if own, norm := sizes(t.S[j]); norm > 0 {
 			penalised = true
 			for i, v := range own {
 				size[i] += v / norm

@@ -27,7 +27,7 @@ func ridges(seed uint64, terms, k int, eps float64, f func(v float64, j int) flo
 	}
 	p := momentsOf(x, z, w, true)
 	for t := range terms {
-		p.Terms = append(p.Terms, Component{Name: string(rune('a' + t)), Start: t * k, Dim: k, S: []*mat.SymDense{Ridge(k)}})
+		p.Terms = append(p.Terms, Component{Name: string(rune('a' + t)), Start: t * k, Dim: k, S: []mat.Symmetric{Ridge(k)}})
 	}
 	return p
 }

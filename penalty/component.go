@@ -29,7 +29,7 @@ func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*
 		if !live[j] {
 			continue
 		}
-		sj, x := t.Matrix(j), mat.NewSymDense(t.Dim, nil)
+		sj, x := t.S[j], mat.NewSymDense(t.Dim, nil)
 		for a := range t.Dim {
 			for b := a; b < t.Dim; b++ {
 				x.SetSym(a, b, sj.At(a, b)/(d[a]*d[b]))

@@ -44,9 +44,9 @@ func randomTerms() []Component {
 	d3, _ := Difference(4, 2)
 	return []Component{
 		{Name: "linear", Dim: 2},
-		{Name: "s(a)", Dim: 8, S: []*mat.SymDense{d2}},
-		{Name: "te(b,c)", Dim: 12, S: []*mat.SymDense{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
-		{Name: "re", Dim: 5, S: []*mat.SymDense{Ridge(5)}},
+		{Name: "s(a)", Dim: 8, S: []mat.Symmetric{d2}},
+		{Name: "te(b,c)", Dim: 12, S: []mat.Symmetric{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
+		{Name: "re", Dim: 5, S: []mat.Symmetric{Ridge(5)}},
 	}
 }
 
@@ -291,7 +291,7 @@ func TestLogDeterminantOfOverlappingPenalties(t *testing.T) {
 	// Their null spaces, one and two directions, are rounded to zero.
 	e1[4], e2[4], e2[5] = 0, 0, 0
 	p := &Problem{Rows: 100, SumW: 100, XX: Ridge(30), XZ: make([]float64, 30), ZZ: 1,
-		Terms: []Component{{Name: "te", Dim: 30, S: []*mat.SymDense{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
+		Terms: []Component{{Name: "te", Dim: 30, S: []mat.Symmetric{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
 	p.XX.(*mat.SymDense).ScaleSym(100, p.XX) // unit variance: coordinates stay as they are
 	s := mustReduce(t, p)
 	if s.penalties[0].pair == nil {

@@ -3,6 +3,7 @@ package penalty
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,10 +16,10 @@ func compact(p *Problem) (*Problem, int) {
 	q.Terms = append([]Component(nil), p.Terms...)
 	for i := range q.Terms {
 		t := &q.Terms[i]
-		t.S, t.Diagonal = append([]*mat.SymDense(nil), t.S...), make([][]float64, len(t.S))
+		t.S = slices.Clone(t.S)
 		for j, s := range t.S {
 			if diag, ok := diagonalOf(s); ok {
-				t.S[j], t.Diagonal[j] = nil, diag
+				t.S[j] = mat.NewDiagDense(len(diag), diag)
 				found++
 			}
 		}
@@ -53,34 +54,60 @@ func TestDiagonalGivesTheFitOfTheMatrix(t *testing.T) {
 
 func TestBadDiagonals(t *testing.T) {
 	for _, c := range []struct {
-		s        *mat.SymDense
-		diagonal [][]float64
-		message  string
+		s       mat.Symmetric
+		message string
 	}{
-		{nil, nil, `penalty 1: the matrix is not 2 x 2`},
-		{nil, [][]float64{{1, 2}, nil}, `has 2 diagonals for 1 penalties`},
-		{Ridge(2), [][]float64{{1, 1}}, `it has a matrix and a diagonal`},
-		{nil, [][]float64{{1}}, `the latter does not have 2 entries`},
-		{nil, [][]float64{{1, math.Inf(1)}}, `entry (1,1) is +Inf`},
+		{nil, `penalty 1: the matrix is not 2 x 2`},
+		{(*mat.SymDense)(nil), `penalty 1: the matrix is not 2 x 2`},
+		{mat.NewDiagDense(1, []float64{1}), `penalty 1: the matrix is not 2 x 2`},
+		{mat.NewDiagDense(2, []float64{1, math.Inf(1)}), `entry (1,1) is +Inf`},
 	} {
 		p := &Problem{Rows: 10, SumW: 10, Intercept: true, XX: Ridge(2), XZ: []float64{1, 1}, ZZ: 20,
-			Terms: []Component{{Name: "re", Dim: 2, S: []*mat.SymDense{c.s}, Diagonal: c.diagonal}}}
+			Terms: []Component{{Name: "re", Dim: 2, S: []mat.Symmetric{c.s}}}}
 		if _, err := Select(p, nil); err == nil || !strings.Contains(err.Error(), c.message) {
-			t.Errorf("%v: %v", c.diagonal, err)
+			t.Errorf("%v: %v", c.s, err)
 		}
 	}
 }
 
 func TestScaleDiagonal(t *testing.T) {
-	s := matrixOf([]float64{0, 3, 2, 0})
-	diag, factor, ok := ScaleDiagonal(s, 4)
+	s := mat.NewSymDense(4, nil)
+	s.SetSym(1, 1, 3)
+	s.SetSym(2, 2, 2)
+	scaled, factor := Scale(s, 4)
 	var want mat.SymDense
 	want.ScaleSym(16/oneNorm(s), s)
-	if !ok || factor != 16/oneNorm(s) || !mat.Equal(matrixOf(diag), &want) {
-		t.Errorf("factor %g, diagonal %g", factor, diag)
+	if _, ok := scaled.(*mat.DiagDense); !ok || factor != 16/oneNorm(s) || !mat.Equal(scaled, &want) {
+		t.Errorf("factor %g, %T of %g", factor, scaled, mat.Formatted(scaled))
+	}
+	again, _ := Scale(mat.NewDiagDense(4, []float64{0, 3, 2, 0}), 4)
+	if !mat.Equal(again, scaled) {
+		t.Errorf("of a diagonal: %g", mat.Formatted(again))
 	}
 	s.SetSym(1, 3, 1e-300)
-	if _, _, ok := ScaleDiagonal(s, 4); ok {
+	if scaled, _ := Scale(s, 4); scaled.At(1, 3) == 0 {
 		t.Error("a number off the diagonal is not seen")
+	}
+}
+
+// TestPenaltyEqual: the numbers count, and not how they are held.
+func TestPenaltyEqual(t *testing.T) {
+	diagonal := func(v ...float64) mat.Symmetric { return mat.NewDiagDense(len(v), v) }
+	for i, c := range []struct {
+		a, b Penalty
+		want bool
+	}{
+		{Penalty{}, Penalty{}, true},
+		{Penalty{S: []mat.Symmetric{Ridge(2)}}, Penalty{S: []mat.Symmetric{diagonal(1, 1)}}, true},
+		{Penalty{S: []mat.Symmetric{diagonal(1, 2)}}, Penalty{S: []mat.Symmetric{diagonal(1, 2)}}, true},
+		{Penalty{S: []mat.Symmetric{diagonal(1, 2)}}, Penalty{S: []mat.Symmetric{diagonal(1, 1)}}, false},
+		{Penalty{S: []mat.Symmetric{diagonal(1)}}, Penalty{S: []mat.Symmetric{diagonal(1, 1)}}, false},
+		{Penalty{S: []mat.Symmetric{nil}}, Penalty{S: []mat.Symmetric{Ridge(2)}}, false},
+		{Penalty{S: []mat.Symmetric{Ridge(2)}, SP: []float64{1}}, Penalty{S: []mat.Symmetric{Ridge(2)}}, false},
+		{Penalty{S: []mat.Symmetric{Ridge(2)}, Link: []string{"a"}}, Penalty{S: []mat.Symmetric{Ridge(2)}}, false},
+	} {
+		if c.a.Equal(c.b) != c.want || c.b.Equal(c.a) != c.want {
+			t.Errorf("case %d: %t", i, !c.want)
+		}
 	}
 }

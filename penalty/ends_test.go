@@ -98,7 +98,7 @@ func TestManyTermsAtInfinity(t *testing.T) {
 		for j := 1; j < k; j++ {
 			s.SetSym(j, j, math.Pow(float64(j), 4))
 		}
-		p.Terms = append(p.Terms, Component{Name: "s", Start: term * k, Dim: k, S: []*mat.SymDense{s}})
+		p.Terms = append(p.Terms, Component{Name: "s", Start: term * k, Dim: k, S: []mat.Symmetric{s}})
 	}
 	for _, o := range []Options{{}, {Criterion: GCV}, {Gamma: 1.5}, {Criterion: ML}} {
 		f := mustSelect(t, p, &o)

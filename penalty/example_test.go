@@ -45,7 +45,7 @@ func ExampleSelect() {
 	for j := 1; j < k; j++ {
 		s.SetSym(j, j, math.Pow(float64(j+1), 4))
 	}
-	p.Terms = []penalty.Component{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
+	p.Terms = []penalty.Component{{Name: "s(x)", Dim: k, S: []mat.Symmetric{s}}}
 
 	fit, err := penalty.Select(p, nil) // REML
 	if err != nil {

@@ -37,7 +37,7 @@ func newFewRows(p *Problem, o *Options) (f *fewRows, reduced *Problem) {
 	if len(t.S) != 1 || t.SP != nil && t.SP[0] == 0 {
 		return nil, nil
 	}
-	diag, ok := t.diagonal(0)
+	diag, ok := diagonalOf(t.S[0])
 	if !ok {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ func newFewRows(p *Problem, o *Options) (f *fewRows, reduced *Problem) {
 	for _, z := range p.Others {
 		own.Others = append(own.Others, Response{XZ: f.down(z.XZ), ZZ: z.ZZ, ZMean: z.ZMean})
 	}
-	own.Terms = []Component{{Name: t.Name, Dim: r, S: []*mat.SymDense{nil}, Diagonal: [][]float64{ones}, SP: t.SP, Link: t.Link, DF: t.DF}}
+	own.Terms = []Component{{Name: t.Name, Dim: r, S: []mat.Symmetric{mat.NewDiagDense(r, ones)}, SP: t.SP, Link: t.Link, DF: t.DF}}
 	return f, &own
 }
 

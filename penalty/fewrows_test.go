@@ -55,7 +55,7 @@ func wide(rows, columns int, intercept bool) *Problem {
 	for j := range diag {
 		diag[j] = p.XX.At(j, j) / p.SumW
 	}
-	p.Terms = []Component{{Name: "ridge", Dim: columns, S: []*mat.SymDense{nil}, Diagonal: [][]float64{diag}}}
+	p.Terms = []Component{{Name: "ridge", Dim: columns, S: []mat.Symmetric{mat.NewDiagDense(columns, diag)}}}
 	return p
 }
 
@@ -131,14 +131,14 @@ func TestFewRows(t *testing.T) {
 	o := &Options{WithoutVc: true, WithoutVe: true}
 	for name, change := range map[string]func(p *Problem){
 		"more rows":        func(p *Problem) { p.Rows = columns },
-		"a free column":    func(p *Problem) { p.Terms[0].Diagonal[0][3] = 0 },
+		"a free column":    func(p *Problem) { p.Terms[0].S[0].(*mat.DiagDense).SetDiag(3, 0) },
 		"no penalty":       func(p *Problem) { p.Terms[0].SP = []float64{0} },
 		"rank beyond rows": func(p *Problem) { p.Rows = 40 },
 		"another term":     func(p *Problem) { p.Terms = append(p.Terms, Component{Name: "none", Start: columns}) },
 		"a matrix, not diag": func(p *Problem) {
-			s := matrixOf(p.Terms[0].Diagonal[0])
+			s := linalg.Dense(p.Terms[0].S[0])
 			s.SetSym(0, 1, 0.1)
-			p.Terms[0].S[0], p.Terms[0].Diagonal = s, nil
+			p.Terms[0].S[0] = s
 		},
 	} {
 		p := wide(rows, columns, true)

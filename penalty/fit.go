@@ -3,6 +3,7 @@ package penalty
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/base/linalg"
@@ -33,7 +34,7 @@ type Fit struct {
 	// Vc is Vp with the uncertainty of the smoothing parameters (p x p; Wood, Pya
 	// and Saefken 2016): Vp + J V J' and the second-order term by the factor
 	// of X'WX + S in Problem's coordinates, as mgcv has it. Those at a bound count as known.
-	// nil unless some were chosen by REML or ML, if Options.WithoutVc, or without
+	// nil unless some were chosen by REML or ML, if Options.WithoutVc, where Vp is, or without
 	// residual.
 	Vc *mat.SymDense
 
@@ -79,10 +80,14 @@ func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	f.finish(p, s, rho, 0)
 	ok := s.solveAll(floor)
 	for r, own := range f.all() {
-		if ok && s.schur == nil && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
-			s.refine(r)
-			s.basis.times(own.Alpha, s.at[r].alpha)
-			own.RSS = s.residualOf(r)
+		if ok && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
+			if s.schur == nil {
+				s.refine(r)
+				s.basis.times(own.Alpha, s.at[r].alpha)
+				own.RSS = s.residualOf(r)
+			} else if f.structure != nil {
+				own.refineByStructure(p.XX, p.responses()[r])
+			}
 		}
 		own.Scale, own.Phi = 0, 0
 		if own.Vp != nil {
@@ -93,6 +98,19 @@ func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 		}
 	}
 	return f
+}
+
+// refineByStructure makes alpha that of z without penalty.
+func (f *Fit) refineByStructure(xx mat.Symmetric, z Response) {
+	var left []float64 // X'W(z - X alpha)
+	for range 5 {
+		left = linalg.MulVec(xx, f.Alpha)
+		for i, v := range left {
+			left[i] = z.XZ[i] - v
+		}
+		floats.Add(f.Alpha, linalg.MulVec(f.structure, left))
+	}
+	f.RSS = math.Max(0, z.ZZ-floats.Dot(f.Alpha, z.XZ)-floats.Dot(f.Alpha, left))
 }
 
 // Covariance is Vp where that is nil for columns of many levels, as a matrix of few numbers for each of them; else Vp. nil: p = 0.

@@ -160,7 +160,7 @@ func TestGroupedLevelOfOneGroup(t *testing.T) {
 			z[i], w[i] = x.At(i, 1)+5*x.At(i, 0)+0.1*rng.NormFloat64(), 1
 		}
 		p := momentsOf(x, z, w, true)
-		p.Terms = []Component{{Name: "level", Dim: 1}, {Name: "s", Start: 1, Dim: 6, S: []*mat.SymDense{s}}}
+		p.Terms = []Component{{Name: "level", Dim: 1}, {Name: "s", Start: 1, Dim: 6, S: []mat.Symmetric{s}}}
 		groups = append(groups, p)
 	}
 	f, err := SelectGrouped(groups, nil)

@@ -45,8 +45,8 @@ func TestLinkedIsOneBlockDiagonalPenalty(t *testing.T) {
 	s, _ := Difference(k, 2)
 	p := momentsOf(x, z, w, true)
 	q := *p
-	p.Terms = []Component{{Name: "a", Dim: k, S: []*mat.SymDense{s}, Link: []string{"1"}}, {Name: "b", Start: k, Dim: k, S: []*mat.SymDense{s}, Link: []string{"1"}}}
-	q.Terms = []Component{{Name: "ab", Dim: 2 * k, S: []*mat.SymDense{kronecker(Ridge(2), s)}}}
+	p.Terms = []Component{{Name: "a", Dim: k, S: []mat.Symmetric{s}, Link: []string{"1"}}, {Name: "b", Start: k, Dim: k, S: []mat.Symmetric{s}, Link: []string{"1"}}}
+	q.Terms = []Component{{Name: "ab", Dim: 2 * k, S: []mat.Symmetric{kronecker(Ridge(2), s)}}}
 	for _, m := range []Criterion{REML, ML, GCV} {
 		f, g := mustSelect(t, p, &Options{Criterion: m}), mustSelect(t, &q, &Options{Criterion: m})
 		if f.Lambda[0] != f.Lambda[1] || !close(f.Lambda[0], g.Lambda[0], 1e-5) || !close(f.Score, g.Score, 1e-11) ||

@@ -133,13 +133,23 @@ func bsplineDerivatives(dst, t []float64, span, degree, order int, x float64) {
 // where maxRowNorm is the largest row 1-norm of the term's base basis before
 // centring and before a numeric by: mgcv's scaling, so that smoothing parameters
 // of different terms are comparable and equal mgcv's sp (its S.scale is
-// 1/factor). The argument is not changed. A zero S or norm gives factor 1.
-func Scale(s *mat.SymDense, maxRowNorm float64) (*mat.SymDense, float64) {
-	if diag, factor, ok := ScaleDiagonal(s, maxRowNorm); ok { // of many levels: memory that is not touched costs nothing
-		return matrixOf(diag), factor
+// 1/factor). The argument is not changed. A zero S or norm gives factor 1. Where all
+// is zero off the diagonal the result is a *mat.DiagDense.
+func Scale(s mat.Symmetric, maxRowNorm float64) (mat.Symmetric, float64) {
+	diag, ok := diagonalOf(s)
+	if !ok {
+		factor := scaleBy(oneNorm(linalg.Dense(s)), maxRowNorm)
+		return scaledBy(s, factor), factor
 	}
-	factor := scaleBy(oneNorm(s), maxRowNorm)
-	return scaledBy(s, factor), factor
+	norm := 0.0
+	for _, v := range diag {
+		norm = math.Max(norm, math.Abs(v))
+	}
+	factor := scaleBy(norm, maxRowNorm)
+	for i := range diag {
+		diag[i] *= factor
+	}
+	return mat.NewDiagDense(len(diag), diag), factor
 }
 
 // scaleBy is the factor of Scale for a matrix of this norm.

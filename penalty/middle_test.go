@@ -35,8 +35,8 @@ func TestMiddleOfOverlaps(t *testing.T) {
 		return s
 	}
 	p.Terms = []Component{
-		{Name: "one", Start: 0, Dim: 4, S: []*mat.SymDense{some(4, 3)}},
-		{Name: "two", Start: 4, Dim: 6, S: []*mat.SymDense{some(6, 3), some(6, 4)}},
+		{Name: "one", Start: 0, Dim: 4, S: []mat.Symmetric{some(4, 3)}},
+		{Name: "two", Start: 4, Dim: 6, S: []mat.Symmetric{some(6, 3), some(6, 4)}},
 	}
 	c := newCriterion(mustReduce(t, p), &Options{Gamma: 1}, nil)
 	rho := []float64{0.3, -1, 2}

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // ml is the Gaussian marginal likelihood (Wood 2017, 6.2.6):
@@ -111,7 +113,7 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 		total := mat.NewSymDense(t.Dim, nil)
 		part := Component{Name: t.Name, Start: at, Dim: rank}
 		for j := range t.S {
-			sj := t.Matrix(j)
+			sj := t.S[j]
 			if norm := mat.Norm(sj, 2); live[next+j] && norm > 0 {
 				total.AddSym(total, scaledBy(sj, 1/norm))
 			}
@@ -122,7 +124,7 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 		}
 		basis := mat.DenseCopyOf(vectors.Slice(0, t.Dim, 0, rank))
 		for j := range t.S {
-			part.S = append(part.S, sandwich(mat.DenseCopyOf(basis.T()), t.Matrix(j)))
+			part.S = append(part.S, sandwich(mat.DenseCopyOf(basis.T()), linalg.Dense(t.S[j])))
 			alive = append(alive, live[next+j])
 		}
 		r.Slice(t.Start, t.Start+t.Dim, at, at+rank).(*mat.Dense).Copy(basis)
@@ -139,7 +141,7 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 	return q, alive, nil
 }
 
-func scaledBy(s *mat.SymDense, f float64) *mat.SymDense {
+func scaledBy(s mat.Symmetric, f float64) *mat.SymDense {
 	x := mat.NewSymDense(s.SymmetricDim(), nil)
 	x.ScaleSym(f, s)
 	return x

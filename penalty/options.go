@@ -76,6 +76,9 @@ type Options struct {
 	WithoutVc bool
 	// WithoutVe leaves out Fit.Ve, which costs two p x p products.
 	WithoutVe bool
+	// FewNumbers: X'WX of many levels that has no inverse of few numbers for each is an ErrManyNumbers. Else it becomes a matrix
+	// with all of its numbers, of up to MaxWhole columns.
+	FewNumbers bool
 }
 
 // withDefaults returns the options with zeros replaced, or why they are

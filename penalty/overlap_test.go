@@ -24,7 +24,7 @@ func nullSpace(s *mat.SymDense) *mat.SymDense {
 }
 
 // overlapping are terms with several penalties each.
-func overlapping() map[string][]*mat.SymDense {
+func overlapping() map[string][]mat.Symmetric {
 	d2, _ := Difference(5, 2)
 	d1, _ := Difference(4, 1)
 	d3, _ := Difference(3, 1)
@@ -38,11 +38,11 @@ func overlapping() map[string][]*mat.SymDense {
 		_ = values
 		level = append(level, symmetric(&product))
 	}
-	var fs []*mat.SymDense
+	var fs []mat.Symmetric
 	for _, x := range level {
 		fs = append(fs, kronecker(Ridge(4), x))
 	}
-	return map[string][]*mat.SymDense{
+	return map[string][]mat.Symmetric{
 		"te2":    {kronecker(d2, Ridge(4)), kronecker(Ridge(5), d1)},
 		"te3":    {kronecker(kronecker(d1, Ridge(3)), Ridge(3)), kronecker(kronecker(Ridge(4), d3), Ridge(3)), kronecker(kronecker(Ridge(4), Ridge(3)), d3)},
 		"fs":     fs,
@@ -50,7 +50,7 @@ func overlapping() map[string][]*mat.SymDense {
 	}
 }
 
-func overlapProblem(name string, penalties []*mat.SymDense) *Problem {
+func overlapProblem(name string, penalties []mat.Symmetric) *Problem {
 	rng := rand.New(rand.NewPCG(uint64(len(name)), uint64(len(penalties))))
 	dim := penalties[0].SymmetricDim()
 	n := 300
@@ -65,7 +65,7 @@ func overlapProblem(name string, penalties []*mat.SymDense) *Problem {
 		z[i], w[i] = z[i]+rng.NormFloat64(), 0.5+rng.Float64()
 	}
 	p := momentsOf(x, z, w, true)
-	p.Terms = []Component{{Name: name, Dim: dim, S: penalties}, {Name: "other", Start: dim, Dim: 5, S: []*mat.SymDense{d1}}}
+	p.Terms = []Component{{Name: name, Dim: dim, S: penalties}, {Name: "other", Start: dim, Dim: 5, S: []mat.Symmetric{d1}}}
 	return p
 }
 
@@ -134,7 +134,7 @@ func TestDisjointDiagonalPenalties(t *testing.T) {
 	one.SetSym(0, 0, 2)
 	one.SetSym(1, 1, 0.5)
 	two.SetSym(2, 2, 1)
-	p := overlapProblem("fs", []*mat.SymDense{kronecker(Ridge(4), one), kronecker(Ridge(4), two)})
+	p := overlapProblem("fs", []mat.Symmetric{kronecker(Ridge(4), one), kronecker(Ridge(4), two)})
 	q := *p
 	var order []int // columns of the first penalty, then of the second, then the rest
 	for level := range 4 {
@@ -150,8 +150,8 @@ func TestDisjointDiagonalPenalties(t *testing.T) {
 		q.XZ[a], q.XMean[a] = p.XZ[i], p.XMean[i]
 	}
 	q.Terms = []Component{
-		{Name: "a", Dim: 8, S: []*mat.SymDense{kronecker(Ridge(4), symmetric(pick(full(one), []int{0, 1}, []int{0, 1})))}},
-		{Name: "b", Start: 8, Dim: 4, S: []*mat.SymDense{Ridge(4)}},
+		{Name: "a", Dim: 8, S: []mat.Symmetric{kronecker(Ridge(4), symmetric(pick(full(one), []int{0, 1}, []int{0, 1})))}},
+		{Name: "b", Start: 8, Dim: 4, S: []mat.Symmetric{Ridge(4)}},
 		{Name: "other", Start: 12, Dim: 5, S: p.Terms[1].S},
 	}
 	for _, m := range []Criterion{REML, ML, GCV} {

@@ -9,50 +9,33 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/base/linalg"
 )
 
 // Penalty is a sum of quadratic penalties lambda_j a'S_j a on a block's d raw
 // coefficients. The zero value penalises nothing.
 type Penalty struct {
-	S        []*mat.SymDense // each d x d, positive semi-definite, unscaled
-	Diagonal [][]float64     // one per S: of one that is zero elsewhere its diagonal (d), in place of its S, which is nil; nil: each has its S
-	SP       []float64       // fixed smoothing parameters; nil or negative: to be chosen
+	// S are d x d each, positive semi-definite, unscaled. One that is zero off its diagonal may be a *mat.DiagDense, which takes room
+	// and time for d numbers.
+	S  []mat.Symmetric
+	SP []float64 // fixed smoothing parameters; nil or negative: to be chosen
 	// Link, one per S, names smoothing parameters that are one: penalties of any
 	// terms with the same name, if it is not empty, have the same lambda on the
 	// reported scale (mgcv's id). nil: each its own.
 	Link []string
 }
 
-// Matrix is S_j, also where it is given by its diagonal.
-func (p *Penalty) Matrix(j int) *mat.SymDense {
-	if diag := p.diagonal(j); diag != nil {
-		return matrixOf(diag)
-	}
-	return p.S[j]
-}
-
-// Dim is d of S_j.
-func (p *Penalty) Dim(j int) int {
-	if diag := p.diagonal(j); diag != nil {
-		return len(diag)
-	}
-	return p.S[j].SymmetricDim()
-}
-
-func (p *Penalty) diagonal(j int) []float64 {
-	if p.Diagonal == nil {
-		return nil
-	}
-	return p.Diagonal[j]
-}
-
-// ScaledDiagonal is Scale of S_j if that is zero off its diagonal, by which it is told.
-func (p *Penalty) ScaledDiagonal(j int, maxRowNorm float64) (scaled []float64, factor float64, ok bool) {
-	if diag := p.diagonal(j); diag != nil {
-		scaled, factor = scaledDiagonal(slices.Clone(diag), maxRowNorm)
-		return scaled, factor, true
-	}
-	return ScaleDiagonal(p.S[j], maxRowNorm)
+// Equal tells whether p and o are the same numbers.
+func (p Penalty) Equal(o Penalty) bool {
+	return slices.Equal(p.SP, o.SP) && slices.Equal(p.Link, o.Link) && slices.EqualFunc(p.S, o.S, func(a, b mat.Symmetric) bool {
+		x, diagonal := a.(*mat.DiagDense)
+		y, both := b.(*mat.DiagDense)
+		if diagonal && both {
+			return slices.Equal(linalg.Diagonal(x), linalg.Diagonal(y))
+		}
+		return a == b || !linalg.IsNil(a) && !linalg.IsNil(b) && mat.Equal(a, b)
+	})
 }
 
 // Problem is a penalised least squares problem by its moments, on the scale and
@@ -110,8 +93,7 @@ type Response struct {
 type Component struct {
 	Name       string
 	Start, Dim int
-	S          []*mat.SymDense // each Dim x Dim; none: unpenalised
-	Diagonal   [][]float64     // one per S: of a penalty that is zero elsewhere its diagonal (Dim), in place of its S, which is nil; nil: each has its S
+	S          []mat.Symmetric // each Dim x Dim, as in Penalty; none: unpenalised
 	SP         []float64       // as in Penalty
 	Link       []string        // as in Penalty; an SP given for one of a set is given for all of it
 

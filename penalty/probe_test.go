@@ -88,7 +88,7 @@ func TestToInfinity(t *testing.T) {
 		p.XZ[j] = 2 * math.Sqrt(rows) * rng.NormFloat64()
 	}
 	for i := range terms {
-		p.Terms = append(p.Terms, Component{Name: fmt.Sprint(i), Start: i * dim, Dim: dim, S: []*mat.SymDense{rough}})
+		p.Terms = append(p.Terms, Component{Name: fmt.Sprint(i), Start: i * dim, Dim: dim, S: []mat.Symmetric{rough}})
 	}
 	opts, err := (&Options{}).withDefaults()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -177,23 +176,12 @@ func (p *Problem) validate() error {
 		if math.IsNaN(t.DF) || math.IsInf(t.DF, 0) || t.DF < 0 {
 			fault("term %q: %g degrees of freedom: the target must be positive and finite, or 0 for none", t.Name, t.DF)
 		}
-		if t.Diagonal != nil && len(t.Diagonal) != len(t.S) {
-			fault("term %q has %d diagonals for %d penalties: give one for each, nil where it is a matrix", t.Name, len(t.Diagonal), len(t.S))
-			continue
-		}
 		for j, s := range t.S {
-			diag := t.given(j)
 			switch {
-			case diag != nil && (s != nil || len(diag) != t.Dim):
-				fault("term %q, penalty %d: it has a matrix and a diagonal, or the latter does not have %d entries", t.Name, j+1, t.Dim)
-			case diag == nil && (s == nil || s.SymmetricDim() != t.Dim):
+			case linalg.IsNil(s) || s.SymmetricDim() != t.Dim:
 				fault("term %q, penalty %d: the matrix is not %d x %[3]d", t.Name, j+1, t.Dim)
 			case t.SP != nil && (math.IsNaN(t.SP[j]) || math.IsInf(t.SP[j], 0)):
 				fault("term %q: smoothing parameter %d is %g: it must be finite; leave the curved part out for an infinite one", t.Name, j+1, t.SP[j])
-			case diag != nil:
-				if i := slices.IndexFunc(diag, func(v float64) bool { return !finite(v) }); i >= 0 {
-					fault("term %q, penalty %d: entry (%d,%d) is %g", t.Name, j+1, i, i, diag[i])
-				}
 			default:
 				if i, k, v, ok := nonFiniteEntry(s); ok {
 					fault("term %q, penalty %d: entry (%d,%d) is %g", t.Name, j+1, i, k, v)
@@ -258,8 +246,16 @@ func (p *Problem) factorFaults(fault func(format string, args ...any)) {
 }
 
 // nonFiniteEntry finds an entry that is not finite.
-func nonFiniteEntry(s *mat.SymDense) (int, int, float64, bool) {
-	raw := s.RawSymmetric()
+func nonFiniteEntry(s mat.Symmetric) (int, int, float64, bool) {
+	if diag, ok := s.(*mat.DiagDense); ok {
+		for i := range diag.Diag() {
+			if v := diag.At(i, i); !finite(v) {
+				return i, i, v, true
+			}
+		}
+		return 0, 0, 0, false
+	}
+	raw := linalg.Dense(s).RawSymmetric()
 	for i := range raw.N {
 		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N] {
 			if v-v != 0 {

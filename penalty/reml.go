@@ -61,6 +61,10 @@ func (c *criterion) reml(p *point, logDetA float64) {
 func (c *criterion) penalisedResidual() ([]float64, *mat.SymDense) {
 	k := len(c.penalties)
 	first, second := make([]float64, k), mat.NewSymDense(k, nil)
+	between := make([]*mat.SymDense, len(c.at))
+	for r := range c.at {
+		between[r] = c.bilinears(c.at[r].g)
+	}
 	for j := range k {
 		for r := range c.at {
 			for _, v := range c.part(c.at[r].g, j) {
@@ -69,9 +73,8 @@ func (c *criterion) penalisedResidual() ([]float64, *mat.SymDense) {
 		}
 		for l := j; l < k; l++ {
 			h := 0.0
-			for r := range c.at {
-				g := c.at[r].g
-				h -= 2 * c.bilinear(g, g, j, l) / c.among
+			for _, b := range between {
+				h -= 2 * b.At(j, l) / c.among
 			}
 			if j == l {
 				h += first[j]

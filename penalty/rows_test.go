@@ -32,8 +32,8 @@ func TestRowsGiveTheFitOfTheirProducts(t *testing.T) {
 		return s
 	}
 	problem.Terms = []Component{
-		{Name: "one", Start: 0, Dim: 6, S: []*mat.SymDense{second(6, 1)}},
-		{Name: "two", Start: 6, Dim: 6, S: []*mat.SymDense{second(6, 1), second(6, 3)}},
+		{Name: "one", Start: 0, Dim: 6, S: []mat.Symmetric{second(6, 1)}},
+		{Name: "two", Start: 6, Dim: 6, S: []mat.Symmetric{second(6, 1), second(6, 3)}},
 		{Name: "free", Start: 12, Dim: 1},
 	}
 	for _, method := range []Criterion{REML, GCV, ML} {
@@ -74,7 +74,7 @@ func TestRowsHoldWhatProductsLose(t *testing.T) {
 	for i := range p {
 		identity.SetSym(i, i, 1)
 	}
-	problem.Terms = []Component{{Name: "s(x)", Dim: p, S: []*mat.SymDense{identity}, SP: []float64{1e-25}}}
+	problem.Terms = []Component{{Name: "s(x)", Dim: p, S: []mat.Symmetric{identity}, SP: []float64{1e-25}}}
 	problem.Factor = mat.NewDense(n, p+1, nil)
 	problem.Factor.Augment(x, mat.NewVecDense(n, y))
 	fit, err := Select(problem, &Options{Criterion: Fixed, Scale: 1})

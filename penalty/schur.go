@@ -55,11 +55,6 @@ type schur struct {
 	k, h     []*mat.SymDense
 	near     *mat.SymDense // the sum over a and b above, by penalties
 	of, sums []float64     // workspaces: n and q
-	asked    struct {      // see alongQ; x nil: nothing is there
-		x   *float64
-		j   int
-		sum []float64
-	}
 }
 
 // newSchur is the criterion of p with some columns eliminated first; nil: there are none,
@@ -263,7 +258,6 @@ func (e *schur) allocate(s *system) {
 
 // setRho splits log lambdas among the two sorts of columns.
 func (e *schur) setRho(rho []float64) {
-	e.asked.x = nil
 	for j, own := range e.members {
 		if own == nil {
 			e.rho[e.leftOf[j]] = rho[j]
@@ -372,7 +366,6 @@ func (e *schur) residualSum(alpha []float64, r int, zz float64) float64 {
 
 // rootTimesAlpha is criterion.rootTimesAlpha.
 func (e *schur) rootTimesAlpha(c *criterion) {
-	e.asked.x = nil
 	e.left.rootTimesAlpha(e.rho)
 	for r := range c.at {
 		for j, own := range e.members {

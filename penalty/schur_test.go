@@ -1,6 +1,7 @@
 package penalty
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/base/kernel"
 	"github.com/pho-go/pho/internal/base/linalg"
 )
 
@@ -58,8 +60,8 @@ func (l levelled) problem(order []int) *Problem {
 	}
 	term.DF = l.df
 	terms := []Component{
-		{Name: "s(a)", Dim: 8, S: []*mat.SymDense{d2}}, term, {Name: "line", Dim: 1},
-		{Name: "te(b,c)", Dim: 12, S: []*mat.SymDense{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
+		{Name: "s(a)", Dim: 8, S: []mat.Symmetric{d2}}, term, {Name: "line", Dim: 1},
+		{Name: "te(b,c)", Dim: 12, S: []mat.Symmetric{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
 	}
 	if l.linked {
 		terms[0].Link, terms[1].Link = []string{"one"}, make([]string, l.penalties)
@@ -262,7 +264,7 @@ func TestEliminationOfNeighbours(t *testing.T) {
 				for i, column := range order[name] {
 					s.SetSym(i, i, levels.S[at].At(column-levels.Start, column-levels.Start))
 				}
-				own.S = []*mat.SymDense{s}
+				own.S = []mat.Symmetric{s}
 			default:
 				own.S = p.Terms[slices.IndexFunc(p.Terms, func(t Component) bool { return t.Name == name })].S
 			}
@@ -486,6 +488,55 @@ func structure(p *Problem) (s *linalg.Structured, lo, hi int) {
 	return s, lo, hi
 }
 
+// What cannot be had by few numbers for each level is a matrix of all, or an error that tells so.
+func TestManyNumbers(t *testing.T) {
+	p := levelledProblems[0].problem(sequence(levelledProblems[0].levels))
+	p.XX, _, _ = structure(p)
+	for i := range p.Terms {
+		p.Terms[i].S, p.Terms[i].SP = nil, nil // levels and the intercept are aliased
+	}
+	if _, err := Select(p, &Options{Criterion: Fixed, FewNumbers: true}); !errors.Is(err, ErrManyNumbers) {
+		t.Errorf("by few numbers: %v", err)
+	}
+	if f, err := Select(p, &Options{Criterion: Fixed}); err != nil || f.Dropped == nil {
+		t.Errorf("by all: %v", err)
+	}
+	if _, err := Select(p, &Options{Criterion: GCV, FewNumbers: true}); err == nil || !strings.Contains(err.Error(), "reml") {
+		t.Errorf("by gcv: %v", err)
+	}
+}
+
+// A response in the span of levels and others has the coefficients that make it up, by a few numbers for each level, too.
+func TestStructuredWithoutResidual(t *testing.T) {
+	for _, l := range levelledProblems {
+		if l.width > 1 || l.sp > 0 || l.df > 0 || l.penalties == 0 {
+			continue
+		}
+		p := l.problem(sequence(l.levels))
+		q := *p
+		alpha := make([]float64, len(p.XZ))
+		for i := range alpha {
+			alpha[i] = math.Sin(float64(i))
+		}
+		q.XX, _, _ = structure(p)
+		q.XZ = linalg.MulVec(p.XX, alpha)
+		q.ZZ, q.Others = kernel.Dot(q.XZ, alpha), nil
+		got, err := Select(&q, &Options{WithoutVc: true, WithoutVe: true})
+		if err != nil {
+			t.Fatalf("%s: %v", l.name, err)
+		}
+		fitted := linalg.MulVec(p.XX, got.Alpha)
+		if got.Status != ZeroResidual || got.structure == nil {
+			t.Errorf("%s: %v, by levels: %t", l.name, got.Status, got.structure != nil)
+		}
+		for i, v := range q.XZ {
+			if d := math.Abs(fitted[i] - v); !(d <= 1e-11*math.Sqrt(p.XX.At(i, i)*q.ZZ)) {
+				t.Fatalf("%s: the product with column %d is off by %.2g", l.name, i, d/math.Sqrt(p.XX.At(i, i)*q.ZZ))
+			}
+		}
+	}
+}
+
 // A few numbers for each level give the results of the full matrices.
 func TestStructured(t *testing.T) {
 	for _, l := range levelledProblems {
@@ -496,13 +547,12 @@ func TestStructured(t *testing.T) {
 		q := *p
 		many, lo, hi := structure(p)
 		q.XX = many
-		o := Options{WithoutVc: true, WithoutVe: true}
-		want := denseFit(t, p, o)
-		got, err := Select(&q, &o)
+		want := denseFit(t, p, Options{WithoutVc: true, WithoutVe: true})
+		got, err := Select(&q, &Options{WithoutVe: true}) // Vc is left out without being asked to
 		if err != nil {
 			t.Fatalf("%s: %v", l.name, err)
 		}
-		if got.structure == nil || got.Vp != nil {
+		if got.structure == nil || got.Vp != nil || got.Vc != nil {
 			t.Errorf("%s: not by levels", l.name)
 			continue
 		}

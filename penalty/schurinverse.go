@@ -78,7 +78,10 @@ func (s *Sandwich) Around(m linalg.Shifted, plus mat.Symmetric) mat.Symmetric {
 	if s.many {
 		return s.aroundMany(m, plus)
 	}
-	base, _ := plus.(*mat.SymDense)
+	var base *mat.SymDense
+	if !linalg.IsNil(plus) {
+		base = linalg.Dense(plus)
+	}
 	if s.rows != nil {
 		out := s.rows.sandwich(m.Sum())
 		linalg.AddTriangle(out, base)
@@ -111,7 +114,7 @@ func (s *Sandwich) Around(m linalg.Shifted, plus mat.Symmetric) mat.Symmetric {
 }
 
 // aroundMany is Around where each group is a single column, and m.Near is there.
-func (s *Sandwich) aroundMany(m linalg.Shifted, plus mat.Symmetric) *linalg.Structured {
+func (s *Sandwich) aroundMany(m linalg.Shifted, plus mat.Symmetric) mat.Symmetric {
 	e, n := s.schur, s.schur.outer()
 	if s.expand != nil {
 		n = s.expand(n)
@@ -131,10 +134,7 @@ func (s *Sandwich) aroundMany(m linalg.Shifted, plus mat.Symmetric) *linalg.Stru
 	left.Augment(u, mat.NewDense(rows, 1, g))
 	right.Augment(n, mat.NewDense(rows, 1, c))
 	out.U, out.N = &left, &right
-	if base, ok := plus.(*linalg.Structured); ok {
-		return out.Plus(base)
-	}
-	return out
+	return linalg.Plus(out, plus)
 }
 
 // timesD is D x, the eliminated columns beginning at start.

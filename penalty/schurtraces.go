@@ -14,7 +14,7 @@ func (e *schur) invert() {
 	e.left.invert()
 	e.below.CopySym(e.left.inverse)
 	e.left.middle(e.rho)
-	e.expanded, e.across, e.asked.x = false, nil, nil
+	e.expanded, e.across = false, nil
 	if !e.penalised() {
 		return
 	}
@@ -155,17 +155,37 @@ func (e *schur) traceWithLeft(j, k int) float64 {
 	return sum
 }
 
-// bilinear is x_j'M_jl y_l, x and y the parts of penalties j and l.
-func (e *schur) bilinear(x, y []float64, j, l int) float64 {
-	a, b := e.leftOf[j], e.leftOf[l]
-	switch {
-	case a >= 0 && b >= 0:
-		return e.left.bilinearOf(x, y, a, b)
-	case a >= 0:
-		return e.bilinearWithLeft(y, x, l, a)
-	case b >= 0:
-		return e.bilinearWithLeft(x, y, j, b)
+// bilinears is criterion.bilinears of the parts of x that penalties have. What each eliminated one asks of Q, for which
+// all of it is read, is formed once.
+func (e *schur) bilinears(x [][]float64) *mat.SymDense {
+	along := make([][]float64, len(x))
+	for j, own := range e.members {
+		if own != nil {
+			along[j] = e.along(e.pt, x[j], j)
+		}
 	}
+	out := mat.NewSymDense(len(x), nil)
+	for j := range x {
+		for l := j; l < len(x); l++ {
+			v := 0.0
+			switch a, b := e.leftOf[j], e.leftOf[l]; {
+			case a >= 0 && b >= 0:
+				v = e.left.bilinearOf(x[j], x[l], a, b)
+			case a >= 0:
+				v = e.bilinearWithLeft(along[l], x[j], a)
+			case b >= 0:
+				v = e.bilinearWithLeft(along[j], x[l], b)
+			default:
+				v = e.bilinearNear(x[j], x[l], j, l) + dot(along[j], e.along(e.p, x[l], l))
+			}
+			out.SetSym(j, l, v)
+		}
+	}
+	return out
+}
+
+// bilinearNear is the part of x'M_jl y that groups have by themselves.
+func (e *schur) bilinearNear(x, y []float64, j, l int) float64 {
 	clear(e.of)
 	for i, at := range e.members[l] {
 		e.of[at] = e.root[at] * y[i]
@@ -179,7 +199,7 @@ func (e *schur) bilinear(x, y []float64, j, l int) float64 {
 		m := hi - lo
 		sum += e.root[at] * x[i] * dot(e.inverse[e.at[g]+(at-lo)*m:][:m], e.of[lo:hi])
 	}
-	return sum + dot(e.alongQ(x, j), e.along(e.p, y, l))
+	return sum
 }
 
 // along is m'R_j x, m being P or Q.
@@ -191,20 +211,13 @@ func (e *schur) along(m, x []float64, j int) []float64 {
 	return sum
 }
 
-// alongQ is along of Q, once for the x at hand: each penalty of the columns left asks for some of it.
-func (e *schur) alongQ(x []float64, j int) []float64 {
-	if e.asked.x != &x[0] || e.asked.j != j {
-		e.asked.x, e.asked.j, e.asked.sum = &x[0], j, e.along(e.pt, x, j)
-	}
-	return e.asked.sum
-}
-
-// bilinearWithLeft is bilinear of an eliminated penalty j and one of left's.
-func (e *schur) bilinearWithLeft(x, y []float64, j, k int) float64 {
+// bilinearWithLeft is x'M_jk y of an eliminated penalty j, along being Q'R_j x, and left's penalty k.
+func (e *schur) bilinearWithLeft(along, y []float64, k int) float64 {
 	pen := &e.left.penalties[k]
 	block := &e.left.blocks[pen.block]
 	diag, root := e.left.scaledRoot(k, e.rho)
-	along, sum := e.alongQ(x, j)[block.lo:block.lo+block.dim], 0.0
+	sum := 0.0
+	along = along[block.lo : block.lo+block.dim]
 	for i, v := range y {
 		if diag != nil {
 			sum -= along[i] * diag[i] * v

@@ -55,20 +55,27 @@ func choose(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (
 	return fit, err
 }
 
-// mostDense is up to how many columns X'WX of many levels may become a matrix with all of its numbers: a few minutes, and some ten
+// MaxWhole is up to how many columns X'WX of many levels may become a matrix with all of its numbers: a few minutes, and some ten
 // matrices of 200 MB.
-const mostDense = 5_000
+const MaxWhole = 5_000
+
+// ErrManyNumbers is wrapped by errors about X'WX of many levels of which an inverse of few numbers for each is asked, and not to be had.
+var ErrManyNumbers = errors.New("there is no inverse of few numbers")
 
 // criterion is that of the options, made from p. Columns are eliminated first where that
 // is a gain, unless dense.
 func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Problem, live []bool, dense bool) (*criterion, error) {
-	if opts.Criterion != ML && opts.Criterion != GCV && groups == nil && !dense {
+	whole := opts.Criterion == ML || opts.Criterion == GCV || groups != nil
+	if !whole && !dense {
 		if c := newSchur(ctx, p, live, opts); c != nil {
 			return c, nil
 		}
 	}
-	if many := p.many(); many != nil && len(many.D) > mostDense {
-		return nil, fmt.Errorf("penalty: X'WX of %d columns has no inverse of few numbers: columns of many levels are a combination of others, or the criterion takes the whole matrix: leave out terms of the same columns and columns that are constant within levels, or take the levels as a random effect, and choose REML", len(many.D))
+	if many := p.many(); many != nil && (opts.FewNumbers || len(many.D) > MaxWhole) {
+		if whole {
+			return nil, fmt.Errorf("penalty: this criterion takes all products of %d columns with each other, and %d are the most: choose reml", len(many.D), MaxWhole)
+		}
+		return nil, fmt.Errorf("penalty: X'WX of %d columns: %w: columns of many levels are combinations of others, some have no row of positive weight, or there is nothing else, not even an intercept: leave out such levels, terms of the same columns and columns that are constant within levels, or take the levels as a random effect", len(many.D), ErrManyNumbers)
 	}
 	s, err := reduce(ctx, p, live, opts.RankTolerance)
 	if err != nil {
@@ -181,7 +188,7 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 		if s.stopped() {
 			return nil, ctx.Err()
 		}
-		if (opts.Criterion == REML || opts.Criterion == ML) && groups == nil && !opts.WithoutVc && s.q > 0 {
+		if (opts.Criterion == REML || opts.Criterion == ML) && groups == nil && !opts.WithoutVc && s.q > 0 && fit.structure == nil {
 			fit.correct(p, search, best)
 		}
 		for _, own := range fit.Others {

@@ -123,8 +123,8 @@ func TestAliasedColumnsAreDropped(t *testing.T) {
 	}
 	s, _ := Difference(8, 2)
 	p, q := momentsOf(small, z, w, true), momentsOf(big, z, w, true)
-	p.Terms = []Component{{Name: "g", Dim: 2}, {Name: "x", Start: 2, Dim: 1}, {Name: "s", Start: 3, Dim: 8, S: []*mat.SymDense{s}}}
-	q.Terms = []Component{{Name: "g", Dim: 3}, {Name: "x", Start: 3, Dim: 1}, {Name: "again", Start: 4, Dim: 1}, {Name: "s", Start: 5, Dim: 8, S: []*mat.SymDense{s}}}
+	p.Terms = []Component{{Name: "g", Dim: 2}, {Name: "x", Start: 2, Dim: 1}, {Name: "s", Start: 3, Dim: 8, S: []mat.Symmetric{s}}}
+	q.Terms = []Component{{Name: "g", Dim: 3}, {Name: "x", Start: 3, Dim: 1}, {Name: "again", Start: 4, Dim: 1}, {Name: "s", Start: 5, Dim: 8, S: []mat.Symmetric{s}}}
 	for _, o := range []Options{{}, {Criterion: GCV}} {
 		f, g := mustSelect(t, p, &o), mustSelect(t, q, &o)
 		if f.Rank != 11 || f.Dropped != nil || g.Rank != 11 || g.Dropped == nil {
@@ -253,7 +253,7 @@ func smoothProblem(n, k int, noise float64, f func(x float64) float64) *Problem 
 	for j := 1; j < k; j++ {
 		s.SetSym(j, j, math.Pow(float64(j), 4))
 	}
-	p.Terms = []Component{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
+	p.Terms = []Component{{Name: "s(x)", Dim: k, S: []mat.Symmetric{s}}}
 	return p
 }
 

@@ -265,7 +265,7 @@ func TestSharedAgainstMgcv(t *testing.T) {
 				s.SetSym(a, b, rows[at+a][at+b])
 			}
 		}
-		terms = append(terms, Component{Name: strings.Repeat("s", i+1), Start: at, Dim: half, S: []*mat.SymDense{s}})
+		terms = append(terms, Component{Name: strings.Repeat("s", i+1), Start: at, Dim: half, S: []mat.Symmetric{s}})
 	}
 	for _, c := range g.Cases {
 		name := fmt.Sprintf("%s %s weighted %v", c.Name, c.Method, c.Weighted)

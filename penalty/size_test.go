@@ -52,9 +52,9 @@ func largeProblem(dim, smooths int) *Problem {
 		s.SetSym(j, j, math.Pow(float64(j), 4))
 	}
 	for i := range smooths {
-		p.Terms = append(p.Terms, Component{Name: fmt.Sprintf("s%d", i), Start: i * k, Dim: k, S: []*mat.SymDense{s}})
+		p.Terms = append(p.Terms, Component{Name: fmt.Sprintf("s%d", i), Start: i * k, Dim: k, S: []mat.Symmetric{s}})
 	}
-	p.Terms = append(p.Terms, Component{Name: "re", Start: smooths * k, Dim: levels, S: []*mat.SymDense{Ridge(levels)}})
+	p.Terms = append(p.Terms, Component{Name: "re", Start: smooths * k, Dim: levels, S: []mat.Symmetric{Ridge(levels)}})
 	return p
 }
 

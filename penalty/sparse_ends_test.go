@@ -50,7 +50,7 @@ func TestColumnsThatHardlyAnyRowReaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j := range terms {
-		p.Terms = append(p.Terms, Component{Name: string(rune('a' + j)), Start: j * k, Dim: k, S: []*mat.SymDense{second}})
+		p.Terms = append(p.Terms, Component{Name: string(rune('a' + j)), Start: j * k, Dim: k, S: []mat.Symmetric{second}})
 	}
 	fit, err := Select(p, nil)
 	if err != nil {

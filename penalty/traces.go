@@ -178,13 +178,27 @@ func (c *criterion) part(x []float64, j int) []float64 {
 	return x[pen.lo : pen.lo+pen.rank]
 }
 
-// bilinear is x_j'M_jl y_l.
-func (c *criterion) bilinear(x, y []float64, j, l int) float64 {
-	x, y = c.part(x, j), c.part(y, l)
-	if c.schur != nil {
-		return c.schur.bilinear(x, y, j, l)
+// bilinears are x_j'M_jl x_l, by penalties.
+func (c *criterion) bilinears(x []float64) *mat.SymDense {
+	parts := make([][]float64, len(c.penalties))
+	for j := range parts {
+		parts[j] = c.part(x, j)
 	}
-	return c.bilinearOf(x, y, j, l)
+	if c.schur != nil {
+		return c.schur.bilinears(parts)
+	}
+	out := mat.NewSymDense(len(parts), nil)
+	for j := range parts {
+		for l := j; l < len(parts); l++ {
+			out.SetSym(j, l, c.bilinearOf(parts[j], parts[l], j, l))
+		}
+	}
+	return out
+}
+
+// bilinear is x_j'M_jl y_l where nothing was eliminated.
+func (c *criterion) bilinear(x, y []float64, j, l int) float64 {
+	return c.bilinearOf(c.part(x, j), c.part(y, l), j, l)
 }
 
 // bilinearOf is bilinear of the parts that belong to j and l.

@@ -228,7 +228,7 @@ func (p *Problem) factorDerivative(phi, sr, ri *mat.Dense, weights []float64) {
 		own := mat.NewSymDense(t.Dim, nil)
 		for j := range t.S {
 			if weights[next] != 0 {
-				own.AddSym(own, scaledBy(t.Matrix(j), weights[next]))
+				own.AddSym(own, scaledBy(t.S[j], weights[next]))
 			}
 			next++
 		}
@@ -254,7 +254,7 @@ func addPenalties(a *mat.SymDense, p *Problem, lambda []float64) {
 	next := 0
 	for _, t := range p.Terms {
 		for j := range t.S {
-			s := t.Matrix(j)
+			s := t.S[j]
 			for i := range t.Dim {
 				for j := i; j < t.Dim; j++ {
 					a.SetSym(t.Start+i, t.Start+j, a.At(t.Start+i, t.Start+j)+lambda[next]*s.At(i, j))

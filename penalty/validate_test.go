@@ -10,7 +10,7 @@ import (
 func TestBadInput(t *testing.T) {
 	good := func() *Problem {
 		return &Problem{Rows: 10, SumW: 10, Intercept: true, XX: Ridge(2), XZ: []float64{1, 1}, ZZ: 20,
-			Terms: []Component{{Name: "s(x)", Dim: 2, S: []*mat.SymDense{Ridge(2)}}}}
+			Terms: []Component{{Name: "s(x)", Dim: 2, S: []mat.Symmetric{Ridge(2)}}}}
 	}
 	if _, err := Select(good(), nil); err != nil {
 		t.Fatal(err)
@@ -42,8 +42,8 @@ func TestBadInput(t *testing.T) {
 			"penalty: term \"s(x)\": smoothing parameter 1 is +Inf: it must be finite; leave the curved part out for an infinite one"},
 		{func(p *Problem) { p.Terms[0].S[0] = Ridge(3) }, nil, "penalty: term \"s(x)\", penalty 1: the matrix is not 2 x 2"},
 		{func(p *Problem) { p.Terms[0].S[0] = nil }, nil, "penalty: term \"s(x)\", penalty 1: the matrix is not 2 x 2"},
-		{func(p *Problem) { p.Terms[0].S[0].SetSym(0, 1, math.NaN()) }, nil, "penalty: term \"s(x)\", penalty 1: entry (0,1) is NaN"},
-		{func(p *Problem) { p.Terms[0].S[0].SetSym(1, 1, -1) }, nil,
+		{func(p *Problem) { p.Terms[0].S[0].(*mat.SymDense).SetSym(0, 1, math.NaN()) }, nil, "penalty: term \"s(x)\", penalty 1: entry (0,1) is NaN"},
+		{func(p *Problem) { p.Terms[0].S[0].(*mat.SymDense).SetSym(1, 1, -1) }, nil,
 			"penalty: term \"s(x)\": a penalty matrix is not positive semi-definite (eigenvalue -10 next to 10)"},
 		{func(*Problem) {}, &Options{Criterion: Fixed},
 			"penalty: term \"s(x)\": smoothing parameters are fixed by the criterion but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv"},

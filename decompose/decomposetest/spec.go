@@ -125,8 +125,7 @@ func checkBlock(f *faults, b decompose.Block) {
 		}
 		d = c // the penalties are about its coordinates
 	}
-	for i := range b.Penalty.S {
-		s := b.Penalty.Matrix(i)
+	for i, s := range b.Penalty.S {
 		if s.SymmetricDim() != d {
 			f.add("%q: penalty %d is %d x %d, the coefficients are %d", name, i+1, s.SymmetricDim(), s.SymmetricDim(), d)
 			continue
@@ -196,7 +195,7 @@ func sameBlock(f *faults, when string, one, parts decompose.Block, b *data.Batch
 	}
 	sameValues(f, when, one.Term, parts.Term, b)
 	for i := range one.Penalty.S {
-		if !mat.Equal(one.Penalty.Matrix(i), parts.Penalty.Matrix(i)) {
+		if !mat.Equal(one.Penalty.S[i], parts.Penalty.S[i]) {
 			f.add("%s, %q has another penalty %d", when, name, i+1)
 		}
 	}

@@ -46,10 +46,10 @@ func (p *power) Scan(b *data.Batch) error {
 }
 
 func (p *power) Build() ([]decompose.Block, error) {
-	b := decompose.Block{Term: p, Penalty: penalty.Penalty{S: []*mat.SymDense{mat.NewSymDense(1, []float64{1})}}}
+	b := decompose.Block{Term: p, Penalty: penalty.Penalty{S: []mat.Symmetric{mat.NewSymDense(1, []float64{1})}}}
 	switch p.fault {
 	case "penalty":
-		b.Penalty.S[0].SetSym(0, 0, -1)
+		b.Penalty.S[0].(*mat.SymDense).SetSym(0, 0, -1)
 	case "size":
 		b.Penalty.S[0] = mat.NewSymDense(2, []float64{1, 0, 0, 1})
 	case "twice":

@@ -39,7 +39,7 @@ func (f *Fit) SmoothingBias() mat.Symmetric {
 		}
 		s := mat.NewDense(t.Dim, t.Dim, nil)
 		for i, lambda := range f.Lambda[j] {
-			from := t.Matrix(i).RawSymmetric()
+			from := linalg.Dense(t.S[i]).RawSymmetric()
 			for a := range t.Dim {
 				for b := range t.Dim {
 					s.Set(a, b, s.At(a, b)+lambda/f.Scale*from.Data[min(a, b)*from.Stride+max(a, b)])

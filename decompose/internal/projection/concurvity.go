@@ -230,8 +230,9 @@ func newSpannable(corr mat.Symmetric, sd, theta []float64) spannable {
 	return t
 }
 
-// mostDense is up to how many columns correlations of many levels may become a matrix with all of its numbers.
-const mostDense = 20_000
+// maxCorrelated is up to how many columns correlations of many levels, which are inverted once, may become a matrix with all of its
+// numbers.
+const maxCorrelated = 20_000
 
 // dense are the term's correlations, all of their numbers.
 func (t spannable) dense() (*mat.SymDense, error) { return denseOf(t.corr) }
@@ -240,7 +241,7 @@ func (t spannable) dense() (*mat.SymDense, error) { return denseOf(t.corr) }
 func (s *spans) dense() (*mat.SymDense, error) { return denseOf(s.corr) }
 
 func denseOf(corr mat.Symmetric) (*mat.SymDense, error) {
-	if n := corr.SymmetricDim(); n > mostDense {
+	if n := corr.SymmetricDim(); n > maxCorrelated {
 		return nil, fmt.Errorf("concurvity: the correlations of %d columns are too many numbers: %w", n, penalty.ErrLostDigits)
 	}
 	return linalg.Dense(corr), nil

@@ -120,21 +120,8 @@ func sameMatrix(a, b *mat.Dense) bool {
 }
 
 func sameComponent(a, b penalty.Component) bool {
-	return a.Start == b.Start && a.Dim == b.Dim && a.DF == b.DF && slices.Equal(a.SP, b.SP) && slices.Equal(a.Link, b.Link) &&
-		len(a.S) == len(b.S) && samePenalties(&a, &b)
-}
-
-func samePenalties(a, b *penalty.Component) bool {
-	for j := range a.S {
-		if a.S[j] == nil && b.S[j] == nil {
-			if !slices.Equal(a.Diagonal[j], b.Diagonal[j]) {
-				return false
-			}
-		} else if !mat.Equal(a.Matrix(j), b.Matrix(j)) {
-			return false
-		}
-	}
-	return true
+	return a.Start == b.Start && a.Dim == b.Dim && a.DF == b.DF &&
+		penalty.Penalty{S: a.S, SP: a.SP, Link: a.Link}.Equal(penalty.Penalty{S: b.S, SP: b.SP, Link: b.Link})
 }
 
 // constrain adds the coordinates of block j.
@@ -163,7 +150,7 @@ func (c *Constrained) constrain(j int) error {
 		_, free = z.Dims()
 	}
 	t := penalty.Component{Name: c.names[j], Start: c.start[j], Dim: free, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF}
-	if t.S, t.Diagonal, err = c.scaled(j, b, null); err != nil {
+	if t.S, err = c.scaled(j, b, null); err != nil {
 		return err
 	}
 	if b.Select {
@@ -197,7 +184,7 @@ func anyNonZero(v []float64) bool {
 func (b Block) zeroColumn(dim int) Block {
 	return Block{
 		Map: mat.NewDense(dim, 1, nil), Norm: b.Norm,
-		Penalty: penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(1)}, SP: []float64{1}},
+		Penalty: penalty.Penalty{S: []mat.Symmetric{penalty.Ridge(1)}, SP: []float64{1}},
 	}
 }
 
@@ -222,33 +209,28 @@ func (c *Constrained) nullSpace(j int, b Block) (*mat.Dense, error) {
 	return complement(v), nil
 }
 
-// scaled are the penalties of block j in constrained coordinates, as a component has them.
-func (c *Constrained) scaled(j int, b Block, null *mat.Dense) (all []*mat.SymDense, diagonal [][]float64, err error) {
-	for i := range b.Penalty.S {
+// scaled are the penalties of block j in constrained coordinates.
+func (c *Constrained) scaled(j int, b Block, null *mat.Dense) (all []mat.Symmetric, err error) {
+	for i, s := range b.Penalty.S {
 		if b.Standardised {
-			all, diagonal = append(all, congruence(null, c.inStandardised(j, b.Penalty.Matrix(i)))), append(diagonal, nil)
+			all = append(all, congruence(null, c.inStandardised(j, s)))
 			continue
 		}
-		var scaled *mat.SymDense
-		diag, factor, ok := b.Penalty.ScaledDiagonal(i, b.Norm)
-		if ok = ok && null == nil && !b.Select; !ok {
-			diag = nil
-			scaled, factor = penalty.Scale(b.Penalty.Matrix(i), b.Norm)
-		}
+		scaled, factor := penalty.Scale(s, b.Norm)
 		if !(factor > 0) || math.IsInf(factor, 0) {
-			return nil, nil, fmt.Errorf("term %q: penalty %d cannot be scaled, its basis is zero on all rows", c.names[j], i)
+			return nil, fmt.Errorf("term %q: penalty %d cannot be scaled, its basis is zero on all rows", c.names[j], i)
 		}
 		if null != nil {
 			scaled = congruence(null, scaled)
 		}
-		all, diagonal = append(all, scaled), append(diagonal, diag)
+		all = append(all, scaled)
 	}
-	return all, diagonal, nil
+	return all, nil
 }
 
 // inStandardised is D S D for the raw columns of block j, D their weighted standard
 // deviations. A column that does not vary has no penalty, as it has no effect.
-func (c *Constrained) inStandardised(j int, s *mat.SymDense) *mat.SymDense {
+func (c *Constrained) inStandardised(j int, s mat.Symmetric) *mat.SymDense {
 	dim := s.SymmetricDim()
 	sd := make([]float64, dim)
 	for i := range sd {
@@ -305,19 +287,8 @@ func (c *Constrained) Z(j int) *mat.Dense {
 	return z
 }
 
-// Terms are the blocks' columns and penalties, all as matrices, in constrained coordinates.
-func (c *Constrained) Terms() []penalty.Component {
-	terms := slices.Clone(c.terms)
-	for i := range terms {
-		t := &terms[i]
-		t.S = slices.Clone(t.S)
-		for j := range t.S {
-			t.S[j] = t.Matrix(j)
-		}
-		t.Diagonal = nil
-	}
-	return terms
-}
+// Terms are the blocks' columns and penalties in constrained coordinates, to be read.
+func (c *Constrained) Terms() []penalty.Component { return slices.Clone(c.terms) }
 
 // Notes are whole sentences on what was done that the reader should know.
 func (c *Constrained) Notes() []string { return c.notes }

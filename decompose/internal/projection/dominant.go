@@ -106,7 +106,11 @@ func (d *dominant) againstAll(ctx context.Context, s *spans) ([]Concurvity, erro
 	half := times(d.cross, others)
 	t := s.terms[d.block]
 	full[d.block] = t.averageTaken(half, d.cross)
-	full[d.block].Worst = share(1 - 1/largest(inverse, own))
+	if len(d.column) > manyColumns {
+		full[d.block].Worst = share(1 - 1/largest(inverse, own))
+	} else { // where others are combinations of each other the ridge's inverse has few digits
+		full[d.block].Worst = share(largestOf(congruence(mat.DenseCopyOf(whiten(own).above(s.tolerance)), symmetrised(d.taken))))
+	}
 	return full, nil
 }
 

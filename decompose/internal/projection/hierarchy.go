@@ -82,7 +82,7 @@ type space struct {
 // NewHierarchy takes the centred products of the raw columns (q x q), their weighted
 // means, and where blocks start; tolerance decides the ranks of margins.
 func NewHierarchy(products mat.Symmetric, mean []float64, sumW float64, start []int, n Nesting, tolerance float64) (*Hierarchy, error) {
-	if n := products.SymmetricDim(); n > mostDense {
+	if n := products.SymmetricDim(); n > maxCorrelated {
 		return nil, fmt.Errorf("terms with %d columns in all are too many to be split from their margins, which takes all of their products: leave them as they are fitted", n)
 	}
 	xx := linalg.Dense(products)

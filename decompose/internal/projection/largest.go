@@ -19,7 +19,7 @@ func largest(b, a mat.Symmetric) float64 {
 	n := a.SymmetricDim()
 	var basis, images [][]float64 // A-orthonormal q, and A q
 	var diagonal, beside []float64
-	q, image := make([]float64, n), make([]float64, n)
+	q := make([]float64, n)
 	for i := range q { // a start that is in no special direction
 		q[i] = 0.5 + math.Mod(float64(i+1)*math.Phi, 1)*(1-2*float64(i%2))
 	}
@@ -31,7 +31,7 @@ func largest(b, a mat.Symmetric) float64 {
 				floats.AddScaled(q, -floats.Dot(images[k], q), basis[k])
 			}
 		}
-		mat.NewVecDense(n, image).MulVec(a, mat.NewVecDense(n, q))
+		image := linalg.MulVec(a, q)
 		norm := math.Sqrt(math.Max(0, floats.Dot(q, image)))
 		if len(basis) > 0 {
 			if !(norm > 1e-13*value) {
@@ -44,9 +44,7 @@ func largest(b, a mat.Symmetric) float64 {
 		floats.Scale(1/norm, q)
 		floats.Scale(1/norm, image)
 		basis, images = append(basis, q), append(images, image)
-		next := mat.NewVecDense(n, nil)
-		next.MulVec(b, mat.NewVecDense(n, image))
-		q, image = next.RawVector().Data, make([]float64, n)
+		q = linalg.MulVec(b, image)
 		diagonal = append(diagonal, floats.Dot(images[len(images)-1], q))
 		before := value
 		if value = linalg.TridiagonalLargest(diagonal, beside); len(basis) > 5 && value-before <= converged*value {

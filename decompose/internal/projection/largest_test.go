@@ -171,3 +171,53 @@ func asOthers(t *testing.T, s *spans, full []Concurvity, pairs []Pair) {
 		}
 	}
 }
+
+// TestConcurvityBesideAliased: how much others take of many levels does not depend on whether the others are combinations of each other.
+func TestConcurvityBesideAliased(t *testing.T) {
+	const levels, rows, smooth = manyColumns + 20, 3000, 20
+	random := rand.New(rand.NewPCG(3, 4))
+	x := mat.NewDense(rows, levels+2*smooth, nil) // levels, smooth columns, and combinations of these
+	for i := range rows {
+		x.Set(i, random.IntN(levels), 1)
+		at := smooth * random.Float64()
+		for j := range smooth {
+			x.Set(i, levels+j, math.Max(0, 1-math.Abs(at-float64(j)))) // sum to 1 but for the end
+		}
+	}
+	for i := range rows {
+		for j := range smooth {
+			x.Set(i, levels+smooth+j, x.At(i, levels+j)-x.At(i, levels+(j+1)%smooth)/3)
+		}
+	}
+	worst := func(columns int) float64 {
+		starts := []int{0, levels, levels + smooth, levels + 2*smooth}
+		for starts[len(starts)-1] > columns {
+			starts = starts[:len(starts)-1]
+		}
+		own := mat.DenseCopyOf(x.Slice(0, rows, 0, columns))
+		sd := make([]float64, columns)
+		for j := range columns {
+			column := own.ColView(j).(*mat.VecDense)
+			mean := mat.Sum(column) / rows
+			for i := range rows {
+				column.SetVec(i, column.AtVec(i)-mean)
+			}
+			sd[j] = mat.Norm(column, 2) / math.Sqrt(rows)
+			column.ScaleVec(1/mat.Norm(column, 2), column)
+		}
+		corr := mat.NewSymDense(columns, nil)
+		corr.SymOuterK(1, own.T())
+		s, err := newSpans(t.Context(), corr, sd, make([]float64, columns), starts, 1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, _, err := s.measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return full[0].Worst
+	}
+	if got, want := worst(levels+2*smooth), worst(levels+smooth); math.Abs(got-want) > 1e-6 {
+		t.Errorf("the worst case is %v beside aliased columns, %v without", got, want)
+	}
+}

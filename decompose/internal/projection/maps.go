@@ -19,13 +19,30 @@ func (c *Constrained) reduce(xx mat.Symmetric) mat.Symmetric {
 		return nil
 	}
 	if many, ok := xx.(*linalg.Structured); ok {
-		return c.reduceMany(many)
+		if c.keepsLevels(many) {
+			return c.reduceMany(many)
+		}
+		xx = many.Dense()
 	}
 	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
 		maps[j] = linalg.Map{From: c.raw[j], To: c.start[j], Rows: c.raw[j+1] - c.raw[j], Columns: c.start[j+1] - c.start[j], Z: c.z[j], First: c.first[j]}
 	}
 	return linalg.Reduce(xx.(*mat.SymDense), maps)
+}
+
+// keepsLevels tells whether the block of many columns has neighbouring ones of them as its coordinates, or none. Others, as those of
+// a factor that sum to 0, have products with each other.
+func (c *Constrained) keepsLevels(many *linalg.Structured) bool {
+	for j := range c.blocks {
+		if _, few := slices.BinarySearch(many.Few, c.raw[j]); few {
+			continue
+		}
+		if _, ok := c.shift(j); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // reduceMany is reduce where one block has many columns, of which its map chooses some, and all of the others are Few.

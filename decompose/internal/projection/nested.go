@@ -234,9 +234,9 @@ func (c *Constrained) without(drop [][]int) {
 func restrict(t *penalty.Component, keep []int) {
 	t.Dim = len(keep)
 	old := *t
-	t.S, t.Diagonal = slices.Clone(t.S), nil
+	t.S = slices.Clone(t.S)
 	for l := len(t.S) - 1; l >= 0; l-- {
-		whole, s := old.Matrix(l), mat.NewSymDense(len(keep), nil)
+		whole, s := old.S[l], mat.NewSymDense(len(keep), nil)
 		for a, i := range keep {
 			for b := a; b < len(keep); b++ {
 				s.SetSym(a, b, whole.At(i, keep[b]))

@@ -43,17 +43,22 @@ func (p *Problem) Orthogonal() (*Fit, error) {
 	return f, nil
 }
 
-// orthogonalOfMany is Orthogonal where a term has many levels: penalised least squares without a penalty.
+// orthogonalOfMany is Orthogonal where a term has many levels: penalised least squares without a penalty. Columns that are
+// combinations of others are found in the whole matrix.
 func (p *Problem) orthogonalOfMany() (*Fit, error) {
 	sums := *p.sums
 	sums.Terms = slices.Clone(sums.Terms)
 	for j := range sums.Terms {
 		t := &sums.Terms[j]
-		t.S, t.Diagonal, t.SP, t.Link, t.DF = nil, nil, nil, nil, 0
+		t.S, t.SP, t.Link, t.DF = nil, nil, nil, 0
 	}
 	own := *p
 	own.sums = &sums
-	fit, err := penalty.Select(&sums, &penalty.Options{Criterion: penalty.Fixed, RankTolerance: p.columns.reading(), WithoutVc: true, WithoutVe: true})
+	fit, err := penalty.Select(&sums, &penalty.Options{Criterion: penalty.Fixed, RankTolerance: p.columns.reading(), WithoutVc: true, WithoutVe: true, FewNumbers: true})
+	if errors.Is(err, penalty.ErrManyNumbers) && len(sums.XZ) <= penalty.MaxWhole {
+		p.sums.XX = linalg.Dense(p.sums.XX)
+		return p.Orthogonal()
+	}
 	if err != nil {
 		return nil, err
 	}

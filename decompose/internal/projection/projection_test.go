@@ -151,7 +151,7 @@ func TestKeptBlock(t *testing.T) { byRoute(t, testKeptBlock) }
 
 func testKeptBlock(t *testing.T, factor bool) {
 	x, z := rows(3)
-	ridge := penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(3)}, SP: []float64{2}}
+	ridge := penalty.Penalty{S: []mat.Symmetric{penalty.Ridge(3)}, SP: []float64{2}}
 	c, err := projection.Constrain(sums(t, x, z, factor), 0, []projection.Block{{Kept: true, Norm: 1}, {Penalty: ridge, Norm: 1}}, 1e-6)
 	if err != nil {
 		t.Fatal(err)

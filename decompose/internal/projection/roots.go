@@ -86,7 +86,7 @@ func rangeAndRoot(t penalty.Component, lambda, unit []float64) (v *mat.Dense, ra
 		if !(lambda[j] > 0) {
 			continue
 		}
-		s, x := t.Matrix(j), mat.NewSymDense(t.Dim, nil)
+		s, x := t.S[j], mat.NewSymDense(t.Dim, nil)
 		for a := range t.Dim {
 			for b := a; b < t.Dim; b++ {
 				x.SetSym(a, b, s.At(a, b)/(unit[a]*unit[b]))

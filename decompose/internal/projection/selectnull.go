@@ -50,6 +50,5 @@ func selectNull(t *penalty.Component) error {
 		t.Link = append(append([]string(nil), t.Link...), "")
 	}
 	t.S = append(t.S, projector)
-	t.Diagonal = append(t.Diagonal, nil) // none is, see scaled
 	return nil
 }

@@ -114,7 +114,7 @@ func (c *Constrained) smoothest(h *Hierarchy, j int) (*mat.Dense, error) {
 		return s.half, nil
 	}
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetrised(linalg.Times(s.half.T(), linalg.Times(b.Penalty.Matrix(0), s.half))), true) {
+	if !eigen.Factorize(symmetrised(linalg.Times(s.half.T(), linalg.Times(b.Penalty.S[0], s.half))), true) {
 		return nil, nil // the split is not smoothed, which is never wrong
 	}
 	var vectors mat.Dense

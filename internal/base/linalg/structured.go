@@ -173,7 +173,7 @@ func (s *Structured) Dense() *mat.SymDense {
 	return out
 }
 
-// part are the rows and columns at (increasing) of s.
+// part are the rows and columns at of s.
 func (s *Structured) part(at []int) *Structured {
 	out := &Structured{D: make([]float64, len(at)), U: rowsOf(s.U, at), N: rowsOf(s.N, at)}
 	var columns []int // of V
@@ -204,8 +204,11 @@ func structured(s mat.Symmetric) *Structured {
 // manyColumns is from how many columns on a part of a Structured is one, too.
 const manyColumns = 256
 
-// Part are the rows and columns at of s, increasing: in its memory where they are neighbours.
+// Part are the rows and columns at of s, in this order: in its memory where they are neighbours.
 func Part(s mat.Symmetric, at []int) mat.Symmetric {
+	if len(at) == 0 {
+		return new(mat.SymDense)
+	}
 	own := structured(s)
 	if own == nil {
 		return densePart(s.(*mat.SymDense), at)
@@ -221,7 +224,7 @@ func densePart(s *mat.SymDense, at []int) *mat.SymDense {
 	if neighbours(at) {
 		return s.SliceSym(at[0], at[0]+len(at)).(*mat.SymDense)
 	}
-	out := mat.NewSymDense(max(len(at), 0), nil)
+	out := mat.NewSymDense(len(at), nil)
 	for i, a := range at {
 		for j := i; j < len(at); j++ {
 			out.SetSym(i, j, s.At(a, at[j]))
@@ -253,6 +256,21 @@ func Dense(s mat.Symmetric) *mat.SymDense {
 	out := mat.NewSymDense(s.SymmetricDim(), nil)
 	out.CopySym(s)
 	return out
+}
+
+// IsNil tells whether there is no s, whatever its type.
+func IsNil(s mat.Symmetric) bool {
+	switch s := s.(type) {
+	case nil:
+		return true
+	case *mat.SymDense:
+		return s == nil
+	case *mat.DiagDense:
+		return s == nil
+	case *Structured:
+		return s == nil
+	}
+	return false
 }
 
 // Diagonal is that of s.
@@ -415,21 +433,17 @@ func Clear(s mat.Symmetric, i int) {
 	}
 }
 
-// Plus is s + o, in the memory of s; nil: 0.
+// Plus is s + o, in the memory of s unless it takes all numbers because o does; o nil: 0.
 func Plus(s, o mat.Symmetric) mat.Symmetric {
-	switch o := o.(type) {
-	case *mat.SymDense:
-		if o != nil {
-			AddTriangle(s.(*mat.SymDense), o)
-		}
-	case *Structured:
-		if own := structured(s); o != nil && own != nil {
-			return own.Plus(o)
-		} else if o != nil {
-			AddTriangle(s.(*mat.SymDense), o.Dense())
-		}
+	if IsNil(o) {
+		return s
 	}
-	return s
+	if own, other := structured(s), structured(o); own != nil && other != nil {
+		return own.plus(other)
+	}
+	sum := Dense(s)
+	AddTriangle(sum, Dense(o))
+	return sum
 }
 
 // Scale is f s, in the memory of s but for N.
@@ -459,8 +473,8 @@ func (s *Structured) Scaled(f float64) *Structured {
 	return out
 }
 
-// Plus is s + o, in the memory of s; columns of N that they share are not held twice.
-func (s *Structured) Plus(o *Structured) *Structured {
+// plus is s + o, in the memory of s; columns of N that they share are not held twice. Neither has a V.
+func (s *Structured) plus(o *Structured) *Structured {
 	kernel.Add(s.D, s.D, o.D)
 	if o.U == nil {
 		return s

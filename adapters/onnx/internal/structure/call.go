@@ -3,6 +3,7 @@ package structure
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -46,11 +47,7 @@ func call(b decompose.Block) string {
 	if n := len(b.Penalty.S); n > 0 {
 		text += "; " + penalties(n)
 		var rank []string
-		for i, s := range b.Penalty.S {
-			if s == nil { // of levels, one of each
-				rank = append(rank, fmt.Sprint(b.Penalty.Dim(i)))
-				continue
-			}
+		for _, s := range b.Penalty.S {
 			rank = append(rank, fmt.Sprint(rankOf(s)))
 		}
 		text += " of rank " + strings.Join(rank, ", ")
@@ -69,14 +66,22 @@ func penalties(n int) string {
 }
 
 // rankOf counts the eigenvalues above 1e-8 of the largest.
-func rankOf(s *mat.SymDense) int {
-	var e mat.EigenSym
-	if !e.Factorize(s, false) {
-		return 0
+func rankOf(s mat.Symmetric) int {
+	var values []float64
+	if diagonal, ok := s.(*mat.DiagDense); ok {
+		for i := range diagonal.Diag() {
+			values = append(values, diagonal.At(i, i))
+		}
+	} else {
+		var e mat.EigenSym
+		if !e.Factorize(s, false) {
+			return 0
+		}
+		values = e.Values(nil)
 	}
-	v, n := e.Values(nil), 0
-	for _, x := range v {
-		if x > 1e-8*v[len(v)-1] {
+	n, largest := 0, slices.Max(values)
+	for _, v := range values {
+		if v > 1e-8*largest {
 			n++
 		}
 	}
