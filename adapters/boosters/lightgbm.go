@@ -521,9 +521,6 @@ func (l *lightGBM) categories(m *model, text []byte) error {
 		return fmt.Errorf("pandas_categorical has categories of %d columns, and %d features are known to be categories: which have which is not told by the file; train on categories that are not ordered, and on columns that vary, or on their codes", len(lists), len(of))
 	}
 	for k, categories := range lists {
-		if slices.Equal(categories, []any{false, true}) { // numbered as the numbers that they are
-			continue
-		}
 		c := &m.columns[of[k]]
 		for _, v := range categories {
 			switch v := v.(type) {

@@ -10,6 +10,7 @@ import (
 	"github.com/pho-go/pho/adapters/internal/onnxtree"
 	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
@@ -59,17 +60,14 @@ func find(category string, in func(string) (code float64, known bool)) (float64,
 
 // truth is a category; of a truth value as text files have it the number that libraries take it for.
 func truth(category string) string {
-	switch category {
-	case "True", "TRUE", "true":
-		return "1"
-	case "False", "FALSE", "false":
-		return "0"
+	if ways := data.Truths(category); ways != nil {
+		return ways[0]
 	}
 	return category
 }
 
 // truths are the texts that truth makes numbers of.
-func truths() []string { return []string{"True", "TRUE", "true", "False", "FALSE", "false"} }
+func truths() []string { return slices.Concat(data.Truths("1")[1:], data.Truths("0")[1:]) }
 
 // entry is how a number of a column enters.
 type entry uint8

@@ -249,6 +249,7 @@ func (s *Source) setFactors(factors, texts []string) error {
 	s.levels = make([]*dictionary, len(s.fields))
 	for i, c := range s.schema {
 		if c.Categorical {
+			s.schema[i].Missing = s.na == data.NAKeep
 			s.levels[i] = &dictionary{room: room, codes: map[string]int32{}}
 		}
 	}

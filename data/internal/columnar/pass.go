@@ -189,6 +189,17 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 	return b, nil
 }
 
+// missing tells whether cell i of a column that is no tensor is missing.
+func (v *Values) missing(f Field, i int) bool {
+	switch {
+	case f.Kind == Number:
+		return math.IsNaN(v.Numbers[i])
+	case v.Text != nil:
+		return v.Text[i] == nil
+	}
+	return v.Codes[i] < 0
+}
+
 // advance counts a block of n rows, of which kept are.
 func (p *pass) advance(n, kept int) {
 	p.total += int64(n)
@@ -210,6 +221,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 		case v.Digits != nil && v.Digits[i] != "":
 			if index[i], ok = c.levels.add(v.Digits[i]); !ok {
 				cell = v.Digits[i]
+			}
+		case v.missing(f, i):
+			if index[i], ok = c.levels.add(data.MissingLevel); !ok {
+				cell = data.MissingLevel
 			}
 		case f.Kind == Number:
 			if index[i], ok = c.ofNumber(v.Numbers[i]); !ok {
@@ -239,10 +254,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 // is that of the first row at fault, whatever the order of the columns.
 func (p *pass) keep(file string, block *Block) ([]int, error) {
 	drop := make([]bool, 0)
-	number := false // of a column held as numbers alone
+	tensor := false
 	missing := func(i int) bool {
 		if p.na != data.NADrop {
-			return p.na == data.NAKeep && number
+			return p.na == data.NAKeep && !tensor
 		}
 		if len(drop) == 0 {
 			drop = make([]bool, block.Rows)
@@ -254,7 +269,7 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 	at := 0
 	for j, field := range p.fields {
 		f := p.Source.fields[field]
-		number = f.Kind == Number && p.Source.levels[field] == nil
+		tensor = f.Kind == Tensor
 		if block.Values[j].Digits != nil && p.Source.levels[field] != nil {
 			block.Values[j].Fault = nil // its digits are levels
 		}

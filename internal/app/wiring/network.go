@@ -187,6 +187,7 @@ type Reference struct {
 	Predictor   []string             `json:"predictor,omitempty"`
 	NoStructure bool                 `json:"no_structure,omitempty"`
 	Clip        float64              `json:"clip,omitempty"`      // onnx.Options.Clip, or that of Predictions
+	Missing     bool                 `json:"missing,omitempty"`   // onnx.Options.Missing
 	Constants   map[string][]float64 `json:"constants,omitempty"` // of inputs: onnx.LoadOptions.Constants
 	Precision   string               `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
