@@ -28,7 +28,6 @@ type lightGBM struct {
 	columns   int
 	perRound  int // trees, one for each score
 	trees     int
-	leaves    int     // of all trees, for memory
 	decisions []uint8 // by column: what nodes that split it do with missing numbers
 	linear    bool
 	of        [][]int32 // the columns of each ensemble: see ensemble
@@ -59,7 +58,7 @@ type lightGBMTree struct {
 	first            []int32 // of the features of each leaf, and their number
 }
 
-func readLightGBM(file []byte) (*model, error) {
+func readLightGBM(file []byte, whole bool) (*model, error) {
 	l := &lightGBM{head: map[string]string{}}
 	next, stop := iter.Pull(lines(file))
 	defer stop()
@@ -72,7 +71,7 @@ func readLightGBM(file []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.leaves = leaves(file)
+	m.whole = whole
 	for ; more && string(line) != "end of trees"; line, more = next() {
 		if !bytes.HasPrefix(line, []byte("Tree=")) {
 			continue
@@ -97,18 +96,6 @@ func readLightGBM(file []byte) (*model, error) {
 		}
 	}
 	return m, l.end(m)
-}
-
-// leaves counts those of all trees, as far as a file of that size can have them.
-func leaves(file []byte) (n int) {
-	for rest, found := file, true; found; {
-		if _, rest, found = bytes.Cut(rest, []byte("\nnum_leaves=")); found {
-			line, _, _ := bytes.Cut(rest[:min(len(rest), 16)], []byte("\n"))
-			own, _ := strconv.Atoi(string(bytes.TrimRight(line, "\r")))
-			n += min(max(own, 0), len(file))
-		}
-	}
-	return min(n, len(file)/8)
 }
 
 // lines are those of a file, without their ends.
@@ -196,7 +183,7 @@ func (t *lightGBMTree) checkLinear() error {
 
 // list reads numbers with blanks between them.
 func list[T any](value []byte, parse func(string) (T, error)) ([]T, error) {
-	var out []T
+	out := make([]T, 0, bytes.Count(value, []byte(" "))+1)
 	for field := range bytes.FieldsSeq(value) {
 		v, err := parse(string(field))
 		if err != nil {
@@ -368,7 +355,7 @@ func (l *lightGBM) add(m *model, t *lightGBMTree) error {
 		f.Nodes = append(f.Nodes, tree.Node{}, tree.Node{})
 		open = append(open, place{t.right[i], left + 1}, place{t.left[i], left})
 	}
-	return nil
+	return m.settle(e, piece)
 }
 
 // node is an inner node: NumericalDecision and CategoricalDecision of LightGBM's tree.h.
@@ -482,12 +469,8 @@ func (l *lightGBM) ensemble(m *model, t *lightGBMTree) (*ensemble, error) {
 	at := slices.IndexFunc(l.of, func(of []int32) bool { return slices.Equal(of, columns) })
 	if at < 0 {
 		at = len(l.of)
-		e := &ensemble{forest: &tree.Forest{Targets: l.perRound}}
-		e.forest.Name = treeNames(e.forest)
-		if columns == nil {
-			e.forest.Nodes, e.forest.Weights = make([]tree.Node, 0, 2*l.leaves), make([]tree.Weight, 0, l.leaves)
-		}
-		l.of, m.ensembles = append(l.of, columns), append(m.ensembles, e)
+		l.of = append(l.of, columns)
+		m.grow(&tree.Forest{Targets: l.perRound})
 	}
 	e := m.ensembles[at]
 	for _, c := range t.features {

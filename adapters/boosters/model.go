@@ -32,6 +32,7 @@ type model struct {
 	outputs          []string // a name for each target; of the link softmax one for all
 	classes          []string // of the link softmax, if the file names them
 	notes            []string
+	whole            bool // all will be in a file, in operators of the standard; else trees are laid out as they are read
 }
 
 // column is a feature of the model.
@@ -82,11 +83,62 @@ const (
 // zeroTo is how far from 0 a number is 0 for LightGBM, which has it as a float.
 var zeroTo = float64(float32(1e-35))
 
-// ensemble is trees. Each target k of the model is one of theirs; further ones are multiplied: number
+// ensemble is trees: those of forest, which are laid out behind the others of grown when they are many, unless the model is whole. Each target k of the model is one of theirs; further ones are multiplied: number
 // targets (1 + j) + k of the forest adds to target k times column times[j], 0 where that is missing.
 type ensemble struct {
 	forest *tree.Forest
+	grown  *tree.Builder // nil: forest has all
+	before int           // trees of grown
 	times  []int32
+}
+
+// piece is how many nodes are laid out together.
+const piece = 1 << 15
+
+// grow begins an ensemble of the model, whose first trees f has.
+func (m *model) grow(f *tree.Forest) *ensemble {
+	e := &ensemble{forest: f}
+	if f.Name = e.name; !m.whole {
+		e.grown = tree.NewBuilder(f.Single)
+	}
+	m.ensembles = append(m.ensembles, e)
+	return e
+}
+
+// name names a node of forest by its tree: those of a tree follow its root.
+func (e *ensemble) name(node int32) string {
+	t, found := slices.BinarySearch(e.forest.Roots, node)
+	if !found {
+		t--
+	}
+	return fmt.Sprintf("tree %d, node %d", e.before+t, node-e.forest.Roots[t])
+}
+
+// settle lays out the trees of e, if they have at least so many nodes. It makes errors of what a damaged file may hold.
+func (m *model) settle(e *ensemble, least int) error {
+	f := e.forest
+	if len(f.Nodes) < least || e.grown == nil && least > 0 {
+		return nil
+	}
+	features := len(m.columns)
+	for _, t := range m.tables {
+		features += t.width
+	}
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= features {
+			return fmt.Errorf("%s splits feature %d of %d", f.Name(int32(i)), n.Feature, features)
+		}
+	}
+	if e.grown == nil {
+		return nil
+	}
+	if err := f.Check(); err != nil {
+		return err
+	}
+	e.grown.Add(f)
+	e.before += len(f.Roots)
+	f.Nodes, f.Weights, f.Roots, f.Sets = f.Nodes[:0], f.Weights[:0], f.Roots[:0], f.Sets[:0]
+	return nil
 }
 
 // linear is a linear function for each target, of columns in which 0 stands for what is missing.
@@ -148,17 +200,6 @@ func unique(names []string) bool {
 	return sorted[0] != "" && len(slices.Compact(sorted)) == len(names)
 }
 
-// treeNames names the nodes of f by tree: those of a tree follow its root.
-func treeNames(f *tree.Forest) func(node int32) string {
-	return func(i int32) string {
-		t, found := slices.BinarySearch(f.Roots, i)
-		if !found {
-			t--
-		}
-		return fmt.Sprintf("tree %d, node %d", t, i-f.Roots[t])
-	}
-}
-
 // check makes errors of what a damaged file may hold.
 func (m *model) check() error {
 	if len(m.columns) == 0 || len(m.columns) > maxColumns {
@@ -174,18 +215,14 @@ func (m *model) check() error {
 		}
 		seen[c.name] = true
 	}
-	features := len(m.columns)
 	for _, t := range m.tables {
 		if err := t.check(); err != nil {
 			return err
 		}
-		features += t.width
 	}
 	for _, e := range m.ensembles {
-		for i := range e.forest.Nodes {
-			if n := &e.forest.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= features {
-				return fmt.Errorf("%s splits feature %d of %d", e.forest.Name(int32(i)), n.Feature, features)
-			}
+		if err := m.settle(e, 0); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -196,12 +233,11 @@ type writer struct {
 	*model
 	*onnxpb.Builder
 	t    onnxpb.TensorProto_DataType
-	file bool   // all is in the file, and in operators of the standard
 	x    string // the columns as they enter, rows x columns
 	full string // the same with 0 for what is missing; "": not written yet
-	// texts are the functions of columns of text, and forests the trees, by the node that computes them; empty if all is in the file.
-	texts   map[string]func(string) float64
-	forests map[string]*tree.Forest
+	// texts are the functions of columns of text, and sums the trees, by the node that computes them; empty if all is in the file.
+	texts map[string]func(string) float64
+	sums  map[string]*tree.Sum
 }
 
 // score is the tensor of the scores s; names of tensors begin with pho/, as columns of text files seldom do.
@@ -217,12 +253,12 @@ func (m *model) load(sha256 string, o *onnx.LoadOptions) (*onnx.Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("boosters: %w", err)
 	}
-	a := onnx.Assembly{File: file, Forests: w.forests, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
+	a := onnx.Assembly{File: file, Sums: w.sums, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
 	return a.Load(o)
 }
 
 func (m *model) writer() *writer {
-	w := &writer{model: m, Builder: onnxpb.NewBuilder(21), t: onnxpb.TensorProto_DOUBLE, x: prefix + "features", forests: map[string]*tree.Forest{}}
+	w := &writer{model: m, Builder: onnxpb.NewBuilder(21), t: onnxpb.TensorProto_DOUBLE, x: prefix + "features", sums: map[string]*tree.Sum{}}
 	w.Import("ai.onnx.ml", 5)
 	w.Model().ProducerName, w.Model().ProducerVersion = m.library, m.version
 	if m.single {
@@ -297,7 +333,7 @@ func (w *writer) inputs() {
 // number writes the numbers of a column of text.
 func (w *writer) number(c column) string {
 	name := prefix + "number of " + c.name
-	if w.file {
+	if w.whole {
 		w.encode(c, name)
 	} else {
 		name = w.textNumber("number of "+c.name, c.name, c.text)
@@ -344,12 +380,12 @@ func (w *writer) complete() string {
 }
 
 // trees writes an ensemble.
-func (w *writer) trees(name string, f *tree.Forest) {
+func (w *writer) trees(name string, e *ensemble) {
 	var attrs []onnxpb.Attr
-	if w.file {
-		attrs = onnxtree.Attributes(f, w.t == onnxpb.TensorProto_DOUBLE)
+	if w.whole {
+		attrs = onnxtree.Attributes(e.forest, w.t == onnxpb.TensorProto_DOUBLE)
 	} else {
-		w.forests[name] = f
+		w.sums[name] = &tree.Sum{Ensemble: e.grown.Ensemble(), Nodes: e.grown.Nodes(), Base: e.forest.Base, Rounded: e.forest.Rounded}
 	}
 	w.AddNodes("ai.onnx.ml", "TreeEnsemble", []string{w.x}, []string{name}, attrs...)
 }
@@ -363,7 +399,7 @@ func (w *writer) scores() {
 		if last && len(e.times) == 0 {
 			name = "score"
 		}
-		w.trees(prefix+name, e.forest)
+		w.trees(prefix+name, e)
 		if len(e.times) == 0 {
 			sum = append(sum, prefix+name)
 			continue
@@ -410,7 +446,7 @@ func (w *writer) respond() {
 		w.AddNode("Exp", []string{w.node("log variance", "Mul", prefix+"log deviation", w.constant("two", nil, 2))}, w.outputs[1])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)
 		w.Output(w.outputs[1], w.t, onnxpb.Rows, 1)
-	case w.targets == 1 && w.link == softplus && w.file: // max(eta, 0) + log(1 + exp(-|eta|)): ONNX Runtime has no Softplus of float64
+	case w.targets == 1 && w.link == softplus && w.whole: // max(eta, 0) + log(1 + exp(-|eta|)): ONNX Runtime has no Softplus of float64
 		tail := w.node("exponential", "Exp", w.node("negative size", "Neg", w.node("size of eta", "Abs", eta)))
 		w.AddNode("Add", []string{w.node("positive part", "Relu", eta), w.node("logarithm", "Log", w.node("one and exponential", "Add", w.constant("one", nil, 1), tail))}, w.outputs[0])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)
