@@ -67,10 +67,17 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 	}
 }
 
-// fill makes tensors without a row that is there, whose file does not know their shape, ones of nulls.
+// fill makes tensors without a row that is there, whose file does not know their shape, ones of nulls, and lists of one number
+// numbers.
 func (p *pass) fill(block *Block) {
 	for j, field := range p.fields {
-		if f, v := p.Source.fields[field], &block.Values[j]; f.Kind == Tensor && v.Tensor == nil {
+		f, v := p.Source.fields[field], &block.Values[j]
+		switch {
+		case f.Kind == Number && v.Tensor != nil:
+			v.Numbers, v.Tensor = v.Tensor.RawMatrix().Data, nil
+		case f.Kind == Number && v.Numbers == nil:
+			v.Numbers = slices.Repeat([]float64{Null}, block.Rows)
+		case f.Kind == Tensor && v.Tensor == nil:
 			v.Tensor = mat.NewDense(block.Rows, f.Width, slices.Repeat([]float64{Null}, block.Rows*f.Width))
 		}
 	}
