@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 		{"a name that tensors have", lgb, "feature_names=Column_0", "feature_names=pho/features", `the feature name "pho/features" begins with "pho/"`},
 		{"a LightGBM child outside", lgb, "left_child=", "left_child=77 ", "left"},
 		{"a LightGBM cycle", lgb, "\nleft_child=1 ", "\nleft_child=0 ", "form no tree"},
-		{"LightGBM cut off", lgb, lgb[len(lgb)/2:], "", "tree 3: "},
+		{"LightGBM cut off", lgb, lgb[len(lgb)/2:], "", `ends before the line "end of trees"; copy it`},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			file := strings.Replace(c.file, c.from, c.to, 1)

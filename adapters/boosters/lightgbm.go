@@ -59,6 +59,9 @@ type lightGBMTree struct {
 }
 
 func readLightGBM(file []byte, whole bool) (*model, error) {
+	if !bytes.Contains(file, []byte("\nend of trees")) {
+		return nil, errors.New(`the file ends before the line "end of trees"; copy it, or save the model, again`)
+	}
 	l := &lightGBM{head: map[string]string{}}
 	next, stop := iter.Pull(lines(file))
 	defer stop()
@@ -84,9 +87,6 @@ func readLightGBM(file []byte, whole bool) (*model, error) {
 			return nil, fmt.Errorf("tree %d: %w", l.trees, err)
 		}
 		l.trees++
-	}
-	if !more {
-		return nil, errors.New(`the file ends before "end of trees"; it is damaged`)
 	}
 	for ; more; line, more = next() {
 		if categories, ok := bytes.CutPrefix(line, []byte("pandas_categorical:")); ok {
@@ -488,7 +488,7 @@ func (l *lightGBM) categories(m *model, text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&lists); err != nil {
-		return fmt.Errorf("pandas_categorical: %w", err)
+		return fmt.Errorf("pandas_categorical: the file is damaged or ends too early (%w); copy it, or save the model, again", err)
 	}
 	if len(lists) == 0 { // also null
 		return nil

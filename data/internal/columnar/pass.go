@@ -367,7 +367,7 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 					continue
 				}
 				fault := numberFault(i, x)
-				fault.Reason = fmt.Sprintf("at position %d ", k) + fault.Reason
+				fault.Reason = fmt.Sprintf("at %v ", indexOf(k, f.Shape)) + fault.Reason
 				return fault
 			}
 		}

@@ -141,7 +141,7 @@ func wanted(r Reader, k Kind) error {
 	return fmt.Errorf("byte %d: %w", r.Offset(), errBroken)
 }
 
-var errBroken = errors.New("the file is damaged or ends too early")
+var errBroken = errors.New("the file is damaged or ends too early; copy it, or save the model, again")
 
 // Fields reads an object whose members of these keys the functions read; others are passed over. A key that is
 // there twice is an error.

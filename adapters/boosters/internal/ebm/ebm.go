@@ -96,7 +96,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 func Read(b []byte) (*Model, error) {
 	var f file
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, fmt.Errorf("the file is damaged or ends too early: %w", err)
+		return nil, fmt.Errorf("the file is damaged or ends too early (%w); copy it, or save the model, again", err)
 	}
 	switch {
 	case f.EBM == nil:
