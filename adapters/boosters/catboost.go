@@ -154,7 +154,7 @@ func (m *model) catboostTables(c *catboost.Model, at []int32) []int32 {
 // number is above the border, or where the category is the one that is asked for.
 func (m *model) catboostTrees(c *catboost.Model, at, tables []int32) error {
 	f := &tree.Forest{Targets: c.Dimension, Single: true, Base: c.Bias}
-	e := m.grow(f)
+	m.grow(f)
 	var nodes []catboost.Node
 	for i := range c.Trees {
 		top := int32(len(f.Nodes))
@@ -186,7 +186,7 @@ func (m *model) catboostTrees(c *catboost.Model, at, tables []int32) error {
 		if len(f.Weights) > maxWeights {
 			return errors.New("the trees have more leaves than are supported")
 		}
-		if err := m.settle(e, piece); err != nil {
+		if err := m.settle(piece); err != nil {
 			return err
 		}
 	}

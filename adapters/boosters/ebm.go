@@ -37,7 +37,7 @@ func readEBM(file []byte, whole bool) (*model, error) {
 		m.columns = append(m.columns, ebmColumn(&e.Features[i], codes[i]))
 	}
 	f := &tree.Forest{Targets: m.targets, Base: e.Intercept}
-	own := m.grow(f)
+	m.grow(f)
 	for i := range e.Terms {
 		t := ebmTerm{Term: &e.Terms[i], forest: f, targets: m.targets}
 		for k, feature := range t.Features {
@@ -47,7 +47,7 @@ func readEBM(file []byte, whole bool) (*model, error) {
 		if t.place(0, 0); len(f.Nodes) > maxNodes {
 			return nil, fmt.Errorf("its terms have more than %d bins", maxNodes)
 		}
-		if err := m.settle(own, piece); err != nil {
+		if err := m.settle(piece); err != nil {
 			return nil, err
 		}
 		*t.Term = ebm.Term{} // its memory is not needed any more

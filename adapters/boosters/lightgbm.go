@@ -87,6 +87,9 @@ func readLightGBM(file []byte, whole bool) (*model, error) {
 			return nil, fmt.Errorf("tree %d: %w", l.trees, err)
 		}
 		l.trees++
+		if err := m.settle(piece); err != nil {
+			return nil, err
+		}
 	}
 	for ; more; line, more = next() {
 		if categories, ok := bytes.CutPrefix(line, []byte("pandas_categorical:")); ok {
@@ -355,7 +358,7 @@ func (l *lightGBM) add(m *model, t *lightGBMTree) error {
 		f.Nodes = append(f.Nodes, tree.Node{}, tree.Node{})
 		open = append(open, place{t.right[i], left + 1}, place{t.left[i], left})
 	}
-	return m.settle(e, piece)
+	return nil
 }
 
 // node is an inner node: NumericalDecision and CategoricalDecision of LightGBM's tree.h.
@@ -365,7 +368,7 @@ func (l *lightGBM) node(f *tree.Forest, t *lightGBMTree, i int) (n tree.Node, er
 		return n, fmt.Errorf("it splits feature %d of %d", feature, l.columns)
 	}
 	var decision int32
-	if t.decision != nil {
+	if len(t.decision) > 0 {
 		decision = t.decision[i]
 	}
 	n = tree.Node{Mode: tree.LEQ, Feature: feature, Value: aroundZero(t.threshold[i]), MissingTrue: decision&defaultLeft != 0}

@@ -96,13 +96,12 @@ type ensemble struct {
 const piece = 1 << 15
 
 // grow begins an ensemble of the model, whose first trees f has.
-func (m *model) grow(f *tree.Forest) *ensemble {
+func (m *model) grow(f *tree.Forest) {
 	e := &ensemble{forest: f}
 	if f.Name = e.name; !m.whole {
 		e.grown = tree.NewBuilder(f.Single)
 	}
 	m.ensembles = append(m.ensembles, e)
-	return e
 }
 
 // name names a node of forest by its tree: those of a tree follow its root.
@@ -114,16 +113,25 @@ func (e *ensemble) name(node int32) string {
 	return fmt.Sprintf("tree %d, node %d", e.before+t, node-e.forest.Roots[t])
 }
 
-// settle lays out the trees of e, if they have at least so many nodes. It makes errors of what a damaged file may hold.
-func (m *model) settle(e *ensemble, least int) error {
-	f := e.forest
-	if len(f.Nodes) < least || e.grown == nil && least > 0 {
-		return nil
-	}
+// settle lays out the trees of each ensemble in which they have at least so many nodes. It makes errors of what a damaged file may hold.
+func (m *model) settle(least int) error {
 	features := len(m.columns)
 	for _, t := range m.tables {
 		features += t.width
 	}
+	for _, e := range m.ensembles {
+		if len(e.forest.Nodes) < least || e.grown == nil && least > 0 {
+			continue
+		}
+		if err := e.settle(features); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *ensemble) settle(features int) error {
+	f := e.forest
 	for i := range f.Nodes {
 		if n := &f.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= features {
 			return fmt.Errorf("%s splits feature %d of %d", f.Name(int32(i)), n.Feature, features)
@@ -220,12 +228,7 @@ func (m *model) check() error {
 			return err
 		}
 	}
-	for _, e := range m.ensembles {
-		if err := m.settle(e, 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.settle(0)
 }
 
 // writer writes a model as a graph of ONNX.

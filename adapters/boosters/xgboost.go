@@ -466,7 +466,7 @@ func (x *xgboost) grow(m *model, base []float64) error {
 		return fmt.Errorf("weight_drop has %d entries for %d trees", len(x.drop), len(x.trees))
 	}
 	f := &tree.Forest{Targets: m.targets, Single: true, Base: base, Rounded: true}
-	e := m.grow(f)
+	m.grow(f)
 	for i := range x.trees {
 		weight := float32(1)
 		if x.booster == "dart" {
@@ -479,7 +479,7 @@ func (x *xgboost) grow(m *model, base []float64) error {
 			return fmt.Errorf("tree %d: %w", i, err)
 		}
 		x.trees[i] = xgboostTree{} // its memory is not needed any more
-		if err := m.settle(e, piece); err != nil {
+		if err := m.settle(piece); err != nil {
 			return err
 		}
 	}
