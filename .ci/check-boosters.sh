@@ -19,7 +19,9 @@ cp adapters/boosters/testdata/*.py "$work" # they write beside them
 (cd "$work"
     "$dir/bin/python" golden.py xgboost
     "$dir/bin/python" golden.py lightgbm
+    "$dir/bin/python" categories.py xgboost
+    "$dir/bin/python" categories.py lightgbm
     "$dir/bin/python" catboost.py
     "$dir/bin/python" ebm.py)
-PHO_BOOSTERS=$work "$go" test -count=1 ./adapters/boosters -run '^Test(Golden|CatBoost|EBM|ONNX)$'
+PHO_BOOSTERS=$work "$go" test -count=1 ./adapters/boosters -run '^Test(Golden|MissingCategories|CatBoost|EBM|ONNX)$'
 "$dir/bin/python" adapters/boosters/testdata/runtime.py "$work"

@@ -243,7 +243,7 @@ func (m *interpreter) column(n formula.Name) (data.Column, error) {
 			Err: &data.MissingColumnError{Column: n.Text, Where: "the data", Columns: m.schema.Names()},
 		}
 	case c.Width > 0:
-		return c, m.Errorf(n.Pos, "%q is a tensor of width %d; a formula takes columns", n.Text, c.Width)
+		return c, m.Errorf(n.Pos, "%q holds %d numbers a row; a formula takes columns of one", n.Text, c.Width)
 	}
 	return c, nil
 }

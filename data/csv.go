@@ -21,9 +21,8 @@ const (
 	// that request different columns may thus yield different rows: whoever needs
 	// the same rows in several passes requests the same columns in each.
 	NADrop
-	// NAKeep keeps rows whose missing cells are numbers: these are NaN, for readers that
-	// have a use for them (a network that fills them in). A missing cell of a tensor or
-	// of categories is an error.
+	// NAKeep keeps rows with missing cells, for readers that have a use for them (a network that fills
+	// them in): of numbers these are NaN, of categories the level MissingLevel. One of a tensor is an error.
 	NAKeep
 )
 
@@ -337,6 +336,7 @@ func (c *CSV) setLevels() {
 	c.levels = make([]*dictionary, len(c.schema))
 	for i, column := range c.schema {
 		if column.Categorical {
+			c.schema[i].Missing = c.na == NAKeep
 			c.levels[i] = newDictionary(column.Numeric, &c.cells, room)
 		}
 	}

@@ -213,8 +213,10 @@ func (b *block) cell(w *wanted, j int, text []byte, i int, keep *bool) (end int,
 	}
 	switch {
 	case k == number:
-	case k == missing && w.na == NAKeep && f.levels == nil:
-		column.values[b.rows] = math.NaN()
+	case k == missing && w.na == NAKeep:
+		if f.levels == nil {
+			column.values[b.rows] = math.NaN()
+		}
 	case k == missing && w.na == NADrop:
 		*keep = false
 	default:

@@ -16,7 +16,7 @@ type dictionary struct {
 
 	mu     sync.Mutex
 	cells  map[string]level // by cell
-	codes  map[string]int32 // by level; only if numeric
+	codes  map[string]int32 // by level, where cells that differ may be one
 	levels []string
 }
 
@@ -63,7 +63,9 @@ func (d *dictionary) add(cell string) (level, bool) {
 	cell = strings.Clone(cell)
 	l := level{code: int32(len(d.levels)), value: math.NaN()}
 	name := cell
-	if d.numeric {
+	if d.written.isMissing(cell) || d.numeric && d.written.isMissing(trim(cell)) {
+		name = MissingLevel
+	} else if d.numeric {
 		switch v, k := d.written.parse(cell); k {
 		case number, truth:
 			l.value, name = v, LevelText(v)
@@ -73,6 +75,8 @@ func (d *dictionary) add(cell string) (level, bool) {
 				name = "-" + name
 			}
 		}
+	}
+	if d.numeric || name == MissingLevel { // cells that differ may be one level
 		if code, ok := d.codes[name]; ok {
 			l.code = code
 		} else {

@@ -196,8 +196,10 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 		if k == number {
 			continue
 		}
-		if k == missing && p.csv.na == NAKeep && f.levels == nil {
-			f.values[p.n] = math.NaN()
+		if k == missing && p.csv.na == NAKeep {
+			if f.levels == nil {
+				f.values[p.n] = math.NaN()
+			}
 			continue
 		}
 		if k == missing && p.csv.na == NADrop {

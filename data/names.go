@@ -2,6 +2,7 @@ package data
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,20 @@ func LevelText(v float64) string {
 		return strconv.FormatInt(int64(v), 10)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// MissingLevel is the level that a missing cell of categories is under NAKeep, however its file writes it. A
+// cell with this text is missing there, too.
+const MissingLevel = "(missing)"
+
+// Truths are the ways in which files write the truth value that a level is, its number first; nil: it is none.
+func Truths(level string) []string {
+	for _, ways := range [][]string{{"1", "True", "TRUE", "true"}, {"0", "False", "FALSE", "false"}} {
+		if slices.Contains(ways, level) {
+			return ways
+		}
+	}
+	return nil
 }
 
 // Texts are the cells of a column by row: levels, and numbers as levels are written.

@@ -14,6 +14,7 @@ type Column struct {
 	Numeric     bool
 	Categorical bool
 	Truth       bool // Numeric, of truth values: 1 and 0
+	Missing     bool // Categorical, and cells may be MissingLevel
 	Width       int  // 0 for an ordinary column; the flattened width of a tensor
 	// Shape is that of a row of a tensor, of Width numbers; nil: its file has none, or nobody looked.
 	Shape []int

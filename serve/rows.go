@@ -103,7 +103,7 @@ func (r *Rows) batch(needed []Column, factors, texts []string, na data.NAPolicy)
 	if err != nil {
 		return nil, 0, err
 	}
-	out, dropped, err := r.leftOut(columns, slices.Concat(factors, texts), na)
+	out, dropped, err := r.leftOut(columns, na)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -134,14 +134,14 @@ func (r *Rows) inOrder(needed []Column) ([]rowColumn, error) {
 }
 
 // leftOut tells which rows are left out, nil: none, and how many.
-func (r *Rows) leftOut(columns []rowColumn, factors []string, na data.NAPolicy) (out []bool, dropped int, err error) {
+func (r *Rows) leftOut(columns []rowColumn, na data.NAPolicy) (out []bool, dropped int, err error) {
 	if !slices.ContainsFunc(columns, rowColumn.incomplete) {
 		return nil, 0, nil
 	}
 	out = make([]bool, r.n)
 	for i := range r.n { // the first row at fault is told, whatever the order of columns
 		for _, c := range columns {
-			leave, err := c.check(i, na, slices.Contains(factors, c.name))
+			leave, err := c.check(i, na)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -179,7 +179,7 @@ func (r *Rows) names() []string {
 }
 
 // check tells whether row i is to be left out for its cell of the column.
-func (c *rowColumn) check(i int, na data.NAPolicy, factor bool) (leave bool, err error) {
+func (c *rowColumn) check(i int, na data.NAPolicy) (leave bool, err error) {
 	missing := c.numbers == nil && c.codes[i] < 0
 	if c.numbers != nil {
 		for _, v := range c.row(i) {
@@ -194,7 +194,7 @@ func (c *rowColumn) check(i int, na data.NAPolicy, factor bool) (leave bool, err
 		return false, nil
 	case na == data.NADrop:
 		return true, nil
-	case na == data.NAKeep && c.numbers != nil && !factor:
+	case na == data.NAKeep && len(c.shape) == 0:
 		return false, nil
 	}
 	return false, fmt.Errorf("column %q, data row %d: %w; fill it in, or leave such rows out", c.name, i+1, data.ErrMissingValue)
@@ -217,7 +217,7 @@ func batch(columns []rowColumn, factors, texts []string, out []bool, n, dropped 
 	for i := range columns {
 		c := &columns[i]
 		if c.numbers == nil {
-			if err := b.SetCodes(c.name, data.Codes{Index: kept(c.codes, 1, out), Levels: c.levels}); err != nil {
+			if err := b.SetCodes(c.name, complete(kept(c.codes, 1, out), c.levels)); err != nil {
 				return nil, err
 			}
 			continue
@@ -249,6 +249,24 @@ func batch(columns []rowColumn, factors, texts []string, out []bool, n, dropped 
 		}
 	}
 	return b, nil
+}
+
+// complete are codes of levels, of which what is missing is one.
+func complete(codes []int32, levels []string) data.Codes {
+	if !slices.ContainsFunc(codes, func(code int32) bool { return code < 0 }) {
+		return data.Codes{Index: codes, Levels: levels}
+	}
+	missing := slices.Index(levels, data.MissingLevel)
+	if missing < 0 {
+		missing, levels = len(levels), append(slices.Clip(levels), data.MissingLevel)
+	}
+	codes = slices.Clone(codes)
+	for i, code := range codes {
+		if code < 0 {
+			codes[i] = int32(missing)
+		}
+	}
+	return data.Codes{Index: codes, Levels: levels}
 }
 
 // schemaOf describes the columns of a batch.
@@ -295,11 +313,15 @@ func setTexts(b *data.Batch, name string, v []float64) error {
 	}))
 }
 
-// coded are numbers as categories, by what each is called.
+// coded are numbers as categories, by what each is called; NaN is missing.
 func coded(v []float64, level func(float64) string) data.Codes {
 	c := data.Codes{Index: make([]int32, len(v))}
 	place := map[float64]int32{}
 	for i, x := range v {
+		if math.IsNaN(x) {
+			c.Index[i] = -1
+			continue
+		}
 		code, known := place[x]
 		if !known {
 			code = int32(len(c.Levels))
@@ -308,7 +330,7 @@ func coded(v []float64, level func(float64) string) data.Codes {
 		}
 		c.Index[i] = code
 	}
-	return c
+	return complete(c.Index, c.Levels)
 }
 
 // single is a source of one batch.

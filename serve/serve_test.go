@@ -167,8 +167,8 @@ func TestBadRows(t *testing.T) {
 	}{
 		{with(t, "x3", 2, nan, 0), data.NAError, `column "x3", data row 3: data: a value is missing`},
 		{with(t, "g", 1, 0, -1), data.NAError, `column "g", data row 2: data: a value is missing`},
-		{with(t, "g", 1, 0, -1), data.NAKeep, `column "g", data row 2: data: a value is missing`},
-		{with(t, "day", 1, nan, 0), data.NAKeep, `column "day", data row 2: data: a value is missing`},
+		{with(t, "g", 1, 0, -1), data.NAKeep, `data row 2: level "(missing)" of column "g"`},
+		{with(t, "day", 1, nan, 0), data.NAKeep, `data row 2: level "(missing)" of column "day"`},
 		{with(t, "x3", 2, math.Inf(1), 0), data.NADrop, `column "x3", data row 3: the value is +Inf`},
 		{with(t, "g", 3, 0, 3), data.NAError, `data row 4: level "z" of column "g"`},
 		{with(t, "day", 3, 99, 0), data.NAError, `data row 4: level "99" of column "day"`},

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 
 	"github.com/pho-go/pho/adapters/boosters/internal/catboost"
 	"github.com/pho-go/pho/adapters/boosters/internal/ebm"
@@ -26,8 +27,8 @@ import (
 // format is a kind of file.
 type format struct {
 	library string
-	is      func(head []byte) bool // whether a file that begins with head is one
-	read    func(file []byte) (*model, error)
+	is      func(head []byte) bool                        // whether a file that begins with head is one
+	read    func(file []byte, whole bool) (*model, error) // as model.whole
 }
 
 func formats() []format {
@@ -61,15 +62,15 @@ func Library(head []byte) string {
 // target, or the probabilities of classes. nil o holds the defaults; of it the bounds count.
 // Errors: a file of no kind that is known, a damaged file, and a model with what is not supported, which they name.
 func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
-	m, sum, err := read(r, o)
+	m, sum, err := read(r, o, false)
 	if err != nil {
 		return nil, err
 	}
 	return m.load(sum, o)
 }
 
-// read is the model of a file and the file's SHA-256.
-func read(r io.Reader, o *onnx.LoadOptions) (*model, string, error) {
+// read is the model of a file, whole if all says so, and the file's SHA-256.
+func read(r io.Reader, o *onnx.LoadOptions, all bool) (*model, string, error) {
 	var limit int64 = 1<<31 - 1
 	if o != nil && o.MaxFileSize > 0 {
 		limit = o.MaxFileSize
@@ -86,7 +87,7 @@ func read(r io.Reader, o *onnx.LoadOptions) (*model, string, error) {
 			continue
 		}
 		sum := sha256.Sum256(file) // first, so that the file goes before its trees are laid out
-		m, err := f.read(file)
+		m, err := f.read(file, all)
 		if err == nil {
 			err = m.check()
 		}
@@ -96,6 +97,14 @@ func read(r io.Reader, o *onnx.LoadOptions) (*model, string, error) {
 		return m, hex.EncodeToString(sum[:]), nil
 	}
 	return nil, "", errors.New("boosters: the file is none of XGBoost (JSON or UBJSON), LightGBM (text), CatBoost (binary or JSON) and InterpretML (JSON of to_json)")
+}
+
+// release lets go of a large file that has been read, before memory is asked for to lay its trees out. Left to itself the
+// collector would wait until as much again has been used.
+func release(size int) {
+	if size >= 1<<22 {
+		runtime.GC()
+	}
 }
 
 // whole reads r, up to limit bytes and one more. A file, whose size is known, takes no more memory than its bytes.

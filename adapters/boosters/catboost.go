@@ -13,12 +13,13 @@ import (
 
 // readCatBoost is the model of a file: numbers enter as float32, categories as the position of their hash among those
 // that splits ask for.
-func readCatBoost(file []byte) (*model, error) {
+func readCatBoost(file []byte, whole bool) (*model, error) {
 	c, err := catboost.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	m := &model{library: "CatBoost", version: c.Version, single: true, wide: true, targets: c.Dimension}
+	release(len(file))
+	m := &model{whole: whole, library: "CatBoost", version: c.Version, single: true, wide: true, targets: c.Dimension}
 	if m.link, err = catboostLink(c.Loss, c.Dimension); err != nil {
 		return nil, err
 	}
@@ -28,12 +29,7 @@ func readCatBoost(file []byte) (*model, error) {
 	}
 	at := m.catboostColumns(c)
 	tables := m.catboostTables(c, at)
-	f, err := catboostForest(c, at, tables)
-	if err != nil {
-		return nil, err
-	}
-	m.ensembles = []*ensemble{{forest: f}}
-	return m, nil
+	return m, m.catboostTrees(c, at, tables)
 }
 
 // catboostLink is the response function with which predict answers: catboost/python-package/catboost/core.py,
@@ -154,20 +150,18 @@ func (m *model) catboostTables(c *catboost.Model, at []int32) []int32 {
 	return first
 }
 
-// catboostForest is the trees; at are the columns by split, tables the first features of tables. An answer is yes where a
+// catboostTrees adds the trees; at are the columns by split, tables the first features of tables. An answer is yes where a
 // number is above the border, or where the category is the one that is asked for.
-func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error) {
+func (m *model) catboostTrees(c *catboost.Model, at, tables []int32) error {
 	f := &tree.Forest{Targets: c.Dimension, Single: true, Base: c.Bias}
-	f.Name = treeNames(f)
-	nodes := 0
-	for i := range c.Trees {
-		nodes += c.Trees[i].Size()
-	}
-	f.Nodes, f.Weights = make([]tree.Node, 0, nodes), make([]tree.Weight, 0, (nodes/2+len(c.Trees))*c.Dimension)
+	m.grow(f)
+	var nodes []catboost.Node
 	for i := range c.Trees {
 		top := int32(len(f.Nodes))
 		f.Roots = append(f.Roots, top)
-		for _, n := range c.Trees[i].Nodes() {
+		nodes = c.Trees[i].Nodes(nodes)
+		c.Trees[i] = catboost.Tree{} // its memory is not needed any more
+		for _, n := range nodes {
 			own := tree.Node{Mode: tree.Leaf}
 			switch s := n.Split; {
 			case n.Leaf != nil:
@@ -182,7 +176,7 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 				k := c.Categorical[s.Column]
 				own = tree.Node{Mode: tree.EQ, Feature: at[len(c.Floats)+s.Column], Value: float64(slices.Index(k.Values, s.Value)), True: top + n.Yes, False: top + n.No}
 				if own.Value < 0 {
-					return nil, fmt.Errorf("tree %d: a split asks for a category of column %q that is not among those it lists", i, k.Name)
+					return fmt.Errorf("tree %d: a split asks for a category of column %q that is not among those it lists", i, k.Name)
 				}
 			default:
 				own = tree.Node{Mode: tree.GT, Feature: at[s.Column], Value: float64(s.Border), True: top + n.Yes, False: top + n.No, MissingTrue: c.Floats[s.Column].Missing == catboost.AsTrue}
@@ -190,10 +184,13 @@ func catboostForest(c *catboost.Model, at, tables []int32) (*tree.Forest, error)
 			f.Nodes = append(f.Nodes, own)
 		}
 		if len(f.Weights) > maxWeights {
-			return nil, errors.New("the trees have more leaves than are supported")
+			return errors.New("the trees have more leaves than are supported")
+		}
+		if err := m.settle(piece); err != nil {
+			return err
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // maxWeights bounds the numbers in leaves.

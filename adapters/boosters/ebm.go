@@ -13,12 +13,13 @@ import (
 )
 
 // readEBM is the model of a file: a tree for each term, which searches the bins of one column after the other.
-func readEBM(file []byte) (*model, error) {
+func readEBM(file []byte, whole bool) (*model, error) {
 	e, err := ebm.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	m := &model{library: "InterpretML", named: true, targets: len(e.Intercept), outputs: targetNames(len(e.Intercept))}
+	release(len(file))
+	m := &model{whole: whole, library: "InterpretML", named: true, targets: len(e.Intercept), outputs: targetNames(len(e.Intercept))}
 	switch {
 	case e.Link == "identity":
 	case e.Link == "log":
@@ -36,7 +37,7 @@ func readEBM(file []byte) (*model, error) {
 		m.columns = append(m.columns, ebmColumn(&e.Features[i], codes[i]))
 	}
 	f := &tree.Forest{Targets: m.targets, Base: e.Intercept}
-	f.Name = treeNames(f)
+	m.grow(f)
 	for i := range e.Terms {
 		t := ebmTerm{Term: &e.Terms[i], forest: f, targets: m.targets}
 		for k, feature := range t.Features {
@@ -46,8 +47,11 @@ func readEBM(file []byte) (*model, error) {
 		if t.place(0, 0); len(f.Nodes) > maxNodes {
 			return nil, fmt.Errorf("its terms have more than %d bins", maxNodes)
 		}
+		if err := m.settle(piece); err != nil {
+			return nil, err
+		}
+		*t.Term = ebm.Term{} // its memory is not needed any more
 	}
-	m.ensembles = []*ensemble{{forest: f}}
 	return m, nil
 }
 

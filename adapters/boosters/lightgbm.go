@@ -28,7 +28,6 @@ type lightGBM struct {
 	columns   int
 	perRound  int // trees, one for each score
 	trees     int
-	leaves    int     // of all trees, for memory
 	decisions []uint8 // by column: what nodes that split it do with missing numbers
 	linear    bool
 	of        [][]int32 // the columns of each ensemble: see ensemble
@@ -59,7 +58,10 @@ type lightGBMTree struct {
 	first            []int32 // of the features of each leaf, and their number
 }
 
-func readLightGBM(file []byte) (*model, error) {
+func readLightGBM(file []byte, whole bool) (*model, error) {
+	if !bytes.Contains(file, []byte("\nend of trees")) {
+		return nil, errors.New(`the file ends before the line "end of trees"; copy it, or save the model, again`)
+	}
 	l := &lightGBM{head: map[string]string{}}
 	next, stop := iter.Pull(lines(file))
 	defer stop()
@@ -72,7 +74,7 @@ func readLightGBM(file []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.leaves = leaves(file)
+	m.whole = whole
 	for ; more && string(line) != "end of trees"; line, more = next() {
 		if !bytes.HasPrefix(line, []byte("Tree=")) {
 			continue
@@ -85,9 +87,9 @@ func readLightGBM(file []byte) (*model, error) {
 			return nil, fmt.Errorf("tree %d: %w", l.trees, err)
 		}
 		l.trees++
-	}
-	if !more {
-		return nil, errors.New(`the file ends before "end of trees"; it is damaged`)
+		if err := m.settle(piece); err != nil {
+			return nil, err
+		}
 	}
 	for ; more; line, more = next() {
 		if categories, ok := bytes.CutPrefix(line, []byte("pandas_categorical:")); ok {
@@ -97,18 +99,6 @@ func readLightGBM(file []byte) (*model, error) {
 		}
 	}
 	return m, l.end(m)
-}
-
-// leaves counts those of all trees, as far as a file of that size can have them.
-func leaves(file []byte) (n int) {
-	for rest, found := file, true; found; {
-		if _, rest, found = bytes.Cut(rest, []byte("\nnum_leaves=")); found {
-			line, _, _ := bytes.Cut(rest[:min(len(rest), 16)], []byte("\n"))
-			own, _ := strconv.Atoi(string(bytes.TrimRight(line, "\r")))
-			n += min(max(own, 0), len(file))
-		}
-	}
-	return min(n, len(file)/8)
 }
 
 // lines are those of a file, without their ends.
@@ -196,7 +186,7 @@ func (t *lightGBMTree) checkLinear() error {
 
 // list reads numbers with blanks between them.
 func list[T any](value []byte, parse func(string) (T, error)) ([]T, error) {
-	var out []T
+	out := make([]T, 0, bytes.Count(value, []byte(" "))+1)
 	for field := range bytes.FieldsSeq(value) {
 		v, err := parse(string(field))
 		if err != nil {
@@ -378,7 +368,7 @@ func (l *lightGBM) node(f *tree.Forest, t *lightGBMTree, i int) (n tree.Node, er
 		return n, fmt.Errorf("it splits feature %d of %d", feature, l.columns)
 	}
 	var decision int32
-	if t.decision != nil {
+	if len(t.decision) > 0 {
 		decision = t.decision[i]
 	}
 	n = tree.Node{Mode: tree.LEQ, Feature: feature, Value: aroundZero(t.threshold[i]), MissingTrue: decision&defaultLeft != 0}
@@ -482,12 +472,8 @@ func (l *lightGBM) ensemble(m *model, t *lightGBMTree) (*ensemble, error) {
 	at := slices.IndexFunc(l.of, func(of []int32) bool { return slices.Equal(of, columns) })
 	if at < 0 {
 		at = len(l.of)
-		e := &ensemble{forest: &tree.Forest{Targets: l.perRound}}
-		e.forest.Name = treeNames(e.forest)
-		if columns == nil {
-			e.forest.Nodes, e.forest.Weights = make([]tree.Node, 0, 2*l.leaves), make([]tree.Weight, 0, l.leaves)
-		}
-		l.of, m.ensembles = append(l.of, columns), append(m.ensembles, e)
+		l.of = append(l.of, columns)
+		m.grow(&tree.Forest{Targets: l.perRound})
 	}
 	e := m.ensembles[at]
 	for _, c := range t.features {
@@ -505,7 +491,7 @@ func (l *lightGBM) categories(m *model, text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&lists); err != nil {
-		return fmt.Errorf("pandas_categorical: %w", err)
+		return fmt.Errorf("pandas_categorical: the file is damaged or ends too early (%w); copy it, or save the model, again", err)
 	}
 	if len(lists) == 0 { // also null
 		return nil
@@ -521,9 +507,6 @@ func (l *lightGBM) categories(m *model, text []byte) error {
 		return fmt.Errorf("pandas_categorical has categories of %d columns, and %d features are known to be categories: which have which is not told by the file; train on categories that are not ordered, and on columns that vary, or on their codes", len(lists), len(of))
 	}
 	for k, categories := range lists {
-		if slices.Equal(categories, []any{false, true}) { // numbered as the numbers that they are
-			continue
-		}
 		c := &m.columns[of[k]]
 		for _, v := range categories {
 			switch v := v.(type) {

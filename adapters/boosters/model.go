@@ -10,6 +10,7 @@ import (
 	"github.com/pho-go/pho/adapters/internal/onnxtree"
 	"github.com/pho-go/pho/adapters/internal/tree"
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
@@ -31,6 +32,7 @@ type model struct {
 	outputs          []string // a name for each target; of the link softmax one for all
 	classes          []string // of the link softmax, if the file names them
 	notes            []string
+	whole            bool // all will be in a file, in operators of the standard; else trees are laid out as they are read
 }
 
 // column is a feature of the model.
@@ -59,17 +61,14 @@ func find(category string, in func(string) (code float64, known bool)) (float64,
 
 // truth is a category; of a truth value as text files have it the number that libraries take it for.
 func truth(category string) string {
-	switch category {
-	case "True", "TRUE", "true":
-		return "1"
-	case "False", "FALSE", "false":
-		return "0"
+	if ways := data.Truths(category); ways != nil {
+		return ways[0]
 	}
 	return category
 }
 
 // truths are the texts that truth makes numbers of.
-func truths() []string { return []string{"True", "TRUE", "true", "False", "FALSE", "false"} }
+func truths() []string { return slices.Concat(data.Truths("1")[1:], data.Truths("0")[1:]) }
 
 // entry is how a number of a column enters.
 type entry uint8
@@ -84,11 +83,70 @@ const (
 // zeroTo is how far from 0 a number is 0 for LightGBM, which has it as a float.
 var zeroTo = float64(float32(1e-35))
 
-// ensemble is trees. Each target k of the model is one of theirs; further ones are multiplied: number
+// ensemble is trees: those of forest, which are laid out behind the others of grown when they are many, unless the model is whole. Each target k of the model is one of theirs; further ones are multiplied: number
 // targets (1 + j) + k of the forest adds to target k times column times[j], 0 where that is missing.
 type ensemble struct {
 	forest *tree.Forest
+	grown  *tree.Builder // nil: forest has all
+	before int           // trees of grown
 	times  []int32
+}
+
+// piece is how many nodes are laid out together.
+const piece = 1 << 15
+
+// grow begins an ensemble of the model, whose first trees f has.
+func (m *model) grow(f *tree.Forest) {
+	e := &ensemble{forest: f}
+	if f.Name = e.name; !m.whole {
+		e.grown = tree.NewBuilder(f.Single)
+	}
+	m.ensembles = append(m.ensembles, e)
+}
+
+// name names a node of forest by its tree: those of a tree follow its root.
+func (e *ensemble) name(node int32) string {
+	t, found := slices.BinarySearch(e.forest.Roots, node)
+	if !found {
+		t--
+	}
+	return fmt.Sprintf("tree %d, node %d", e.before+t, node-e.forest.Roots[t])
+}
+
+// settle lays out the trees of each ensemble in which they have at least so many nodes. It makes errors of what a damaged file may hold.
+func (m *model) settle(least int) error {
+	features := len(m.columns)
+	for _, t := range m.tables {
+		features += t.width
+	}
+	for _, e := range m.ensembles {
+		if len(e.forest.Nodes) < least || e.grown == nil && least > 0 {
+			continue
+		}
+		if err := e.settle(features); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *ensemble) settle(features int) error {
+	f := e.forest
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= features {
+			return fmt.Errorf("%s splits feature %d of %d", f.Name(int32(i)), n.Feature, features)
+		}
+	}
+	if e.grown == nil {
+		return nil
+	}
+	if err := f.Check(); err != nil {
+		return err
+	}
+	e.grown.Add(f)
+	e.before += len(f.Roots)
+	f.Nodes, f.Weights, f.Roots, f.Sets = f.Nodes[:0], f.Weights[:0], f.Roots[:0], f.Sets[:0]
+	return nil
 }
 
 // linear is a linear function for each target, of columns in which 0 stands for what is missing.
@@ -150,17 +208,6 @@ func unique(names []string) bool {
 	return sorted[0] != "" && len(slices.Compact(sorted)) == len(names)
 }
 
-// treeNames names the nodes of f by tree: those of a tree follow its root.
-func treeNames(f *tree.Forest) func(node int32) string {
-	return func(i int32) string {
-		t, found := slices.BinarySearch(f.Roots, i)
-		if !found {
-			t--
-		}
-		return fmt.Sprintf("tree %d, node %d", t, i-f.Roots[t])
-	}
-}
-
 // check makes errors of what a damaged file may hold.
 func (m *model) check() error {
 	if len(m.columns) == 0 || len(m.columns) > maxColumns {
@@ -176,21 +223,12 @@ func (m *model) check() error {
 		}
 		seen[c.name] = true
 	}
-	features := len(m.columns)
 	for _, t := range m.tables {
 		if err := t.check(); err != nil {
 			return err
 		}
-		features += t.width
 	}
-	for _, e := range m.ensembles {
-		for i := range e.forest.Nodes {
-			if n := &e.forest.Nodes[i]; n.Mode != tree.Leaf && int(n.Feature) >= features {
-				return fmt.Errorf("%s splits feature %d of %d", e.forest.Name(int32(i)), n.Feature, features)
-			}
-		}
-	}
-	return nil
+	return m.settle(0)
 }
 
 // writer writes a model as a graph of ONNX.
@@ -198,12 +236,11 @@ type writer struct {
 	*model
 	*onnxpb.Builder
 	t    onnxpb.TensorProto_DataType
-	file bool   // all is in the file, and in operators of the standard
 	x    string // the columns as they enter, rows x columns
 	full string // the same with 0 for what is missing; "": not written yet
-	// texts are the functions of columns of text, and forests the trees, by the node that computes them; empty if all is in the file.
-	texts   map[string]func(string) float64
-	forests map[string]*tree.Forest
+	// texts are the functions of columns of text, and sums the trees, by the node that computes them; empty if all is in the file.
+	texts map[string]func(string) float64
+	sums  map[string]*tree.Sum
 }
 
 // score is the tensor of the scores s; names of tensors begin with pho/, as columns of text files seldom do.
@@ -219,12 +256,12 @@ func (m *model) load(sha256 string, o *onnx.LoadOptions) (*onnx.Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("boosters: %w", err)
 	}
-	a := onnx.Assembly{File: file, Forests: w.forests, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
+	a := onnx.Assembly{File: file, Sums: w.sums, Texts: w.texts, Classes: m.classes, Notes: m.notes, SHA256: sha256}
 	return a.Load(o)
 }
 
 func (m *model) writer() *writer {
-	w := &writer{model: m, Builder: onnxpb.NewBuilder(21), t: onnxpb.TensorProto_DOUBLE, x: prefix + "features", forests: map[string]*tree.Forest{}}
+	w := &writer{model: m, Builder: onnxpb.NewBuilder(21), t: onnxpb.TensorProto_DOUBLE, x: prefix + "features", sums: map[string]*tree.Sum{}}
 	w.Import("ai.onnx.ml", 5)
 	w.Model().ProducerName, w.Model().ProducerVersion = m.library, m.version
 	if m.single {
@@ -299,7 +336,7 @@ func (w *writer) inputs() {
 // number writes the numbers of a column of text.
 func (w *writer) number(c column) string {
 	name := prefix + "number of " + c.name
-	if w.file {
+	if w.whole {
 		w.encode(c, name)
 	} else {
 		name = w.textNumber("number of "+c.name, c.name, c.text)
@@ -346,12 +383,12 @@ func (w *writer) complete() string {
 }
 
 // trees writes an ensemble.
-func (w *writer) trees(name string, f *tree.Forest) {
+func (w *writer) trees(name string, e *ensemble) {
 	var attrs []onnxpb.Attr
-	if w.file {
-		attrs = onnxtree.Attributes(f, w.t == onnxpb.TensorProto_DOUBLE)
+	if w.whole {
+		attrs = onnxtree.Attributes(e.forest, w.t == onnxpb.TensorProto_DOUBLE)
 	} else {
-		w.forests[name] = f
+		w.sums[name] = &tree.Sum{Ensemble: e.grown.Ensemble(), Nodes: e.grown.Nodes(), Base: e.forest.Base, Rounded: e.forest.Rounded}
 	}
 	w.AddNodes("ai.onnx.ml", "TreeEnsemble", []string{w.x}, []string{name}, attrs...)
 }
@@ -365,7 +402,7 @@ func (w *writer) scores() {
 		if last && len(e.times) == 0 {
 			name = "score"
 		}
-		w.trees(prefix+name, e.forest)
+		w.trees(prefix+name, e)
 		if len(e.times) == 0 {
 			sum = append(sum, prefix+name)
 			continue
@@ -412,7 +449,7 @@ func (w *writer) respond() {
 		w.AddNode("Exp", []string{w.node("log variance", "Mul", prefix+"log deviation", w.constant("two", nil, 2))}, w.outputs[1])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)
 		w.Output(w.outputs[1], w.t, onnxpb.Rows, 1)
-	case w.targets == 1 && w.link == softplus && w.file: // max(eta, 0) + log(1 + exp(-|eta|)): ONNX Runtime has no Softplus of float64
+	case w.targets == 1 && w.link == softplus && w.whole: // max(eta, 0) + log(1 + exp(-|eta|)): ONNX Runtime has no Softplus of float64
 		tail := w.node("exponential", "Exp", w.node("negative size", "Neg", w.node("size of eta", "Abs", eta)))
 		w.AddNode("Add", []string{w.node("positive part", "Relu", eta), w.node("logarithm", "Log", w.node("one and exponential", "Add", w.constant("one", nil, 1), tail))}, w.outputs[0])
 		w.Output(w.outputs[0], w.t, onnxpb.Rows, 1)

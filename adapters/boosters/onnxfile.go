@@ -14,7 +14,7 @@ import (
 //
 // Errors are Load's, and a column of texts of which the model's file has no names (CatBoost keeps their hashes).
 func ONNX(r io.Reader) ([]byte, error) {
-	m, _, err := read(r, nil)
+	m, _, err := read(r, nil, true)
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +26,7 @@ func ONNX(r io.Reader) ([]byte, error) {
 			return nil, fmt.Errorf("boosters: %s: the file has no names of the categories of column %d, %q, so that no file of ONNX can be written: save the model with them (of CatBoost as JSON, with its pool)", m.library, i, c.name)
 		}
 	}
-	w := m.writer()
-	w.file = true
-	file, err := w.write()
+	file, err := m.writer().write()
 	if err != nil {
 		return nil, fmt.Errorf("boosters: %w", err)
 	}

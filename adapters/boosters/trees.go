@@ -47,7 +47,7 @@ type plainForest struct {
 	trees                 []plainTree
 }
 
-func readTrees(file []byte) (*model, error) {
+func readTrees(file []byte, whole bool) (*model, error) {
 	var p plainForest
 	r := document.New(file)
 	err := document.Fields(r, map[string]func() error{
@@ -72,7 +72,8 @@ func readTrees(file []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.model()
+	release(len(file))
+	return p.model(whole)
 }
 
 func doubles(r document.Reader, to *[]float64) func() error {
@@ -118,9 +119,9 @@ func (p *plainForest) tree(r document.Reader) error {
 }
 
 // model checks the file.
-func (p *plainForest) model() (*model, error) {
+func (p *plainForest) model(whole bool) (*model, error) {
 	k := len(p.base)
-	m := &model{library: p.library, columns: p.columns, named: true, targets: k, outputs: targetNames(k)}
+	m := &model{whole: whole, library: p.library, columns: p.columns, named: true, targets: k, outputs: targetNames(k)}
 	switch {
 	case k < 1 || k > maxTargets:
 		return nil, fmt.Errorf("it has %d scores; 1 to %d are supported", k, maxTargets)
@@ -147,13 +148,12 @@ func (p *plainForest) model() (*model, error) {
 		}
 	}
 	f := &tree.Forest{Targets: k, Base: p.base, Sets: p.sets}
-	f.Name = treeNames(f)
+	m.grow(f)
 	for i := range p.trees {
 		if err := p.trees[i].add(f, len(p.columns)); err != nil {
 			return nil, fmt.Errorf("tree %d: %w", i, err)
 		}
 	}
-	m.ensembles = []*ensemble{{forest: f}}
 	return m, nil
 }
 

@@ -48,7 +48,7 @@ type xgboostTree struct {
 	categories, nodes, segments, sizes      []int32   // sets of categories
 }
 
-func readXGBoost(file []byte) (*model, error) {
+func readXGBoost(file []byte, whole bool) (*model, error) {
 	x := &xgboost{}
 	r := document.New(file)
 	err := document.Fields(r, map[string]func() error{
@@ -61,7 +61,8 @@ func readXGBoost(file []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.read()
+	release(len(file))
+	return x.read(whole)
 }
 
 // The fields of a document that are kept as they are.
@@ -242,7 +243,7 @@ func (t *xgboostTree) read(r document.Reader) error {
 }
 
 // read is the model of the file.
-func (x *xgboost) read() (*model, error) {
+func (x *xgboost) read(whole bool) (*model, error) {
 	x.objective = x.parameters["name"]
 	o, known := xgboostObjectives()[x.objective]
 	if !known {
@@ -251,7 +252,7 @@ func (x *xgboost) read() (*model, error) {
 	if !slices.Contains([]string{"gbtree", "dart", "gblinear"}, x.booster) {
 		return nil, fmt.Errorf("the booster %q is not supported; gbtree, dart and gblinear are", x.booster)
 	}
-	m := &model{library: "XGBoost", version: x.versionText(), single: true, link: o.link}
+	m := &model{whole: whole, library: "XGBoost", version: x.versionText(), single: true, link: o.link}
 	if err := x.features(m); err != nil {
 		return nil, err
 	}
@@ -272,11 +273,7 @@ func (x *xgboost) read() (*model, error) {
 	if m.targets = targets; x.booster == "gblinear" {
 		m.linear, err = x.linear(len(m.columns), base)
 	} else if err = x.stopped(m); err == nil {
-		var f *tree.Forest
-		if f, err = x.forest(targets); err == nil {
-			f.Base, f.Rounded = base, true
-			m.ensembles = []*ensemble{{forest: f}}
-		}
+		err = x.grow(m, base)
 	}
 	if err != nil {
 		return nil, err
@@ -460,35 +457,33 @@ func (x *xgboost) stopped(m *model) error {
 	return nil
 }
 
-// forest is the trees.
-func (x *xgboost) forest(targets int) (*tree.Forest, error) {
+// grow adds the trees to the model.
+func (x *xgboost) grow(m *model, base []float64) error {
 	if len(x.info) != len(x.trees) {
-		return nil, fmt.Errorf("tree_info has %d entries for %d trees", len(x.info), len(x.trees))
+		return fmt.Errorf("tree_info has %d entries for %d trees", len(x.info), len(x.trees))
 	}
 	if x.booster == "dart" && len(x.drop) != len(x.trees) {
-		return nil, fmt.Errorf("weight_drop has %d entries for %d trees", len(x.drop), len(x.trees))
+		return fmt.Errorf("weight_drop has %d entries for %d trees", len(x.drop), len(x.trees))
 	}
-	f := &tree.Forest{Targets: targets, Single: true}
-	f.Name = treeNames(f)
-	nodes := 0
-	for i := range x.trees {
-		nodes += len(x.trees[i].left)
-	}
-	f.Nodes, f.Weights = make([]tree.Node, 0, nodes), make([]tree.Weight, 0, nodes/2+len(x.trees))
+	f := &tree.Forest{Targets: m.targets, Single: true, Base: base, Rounded: true}
+	m.grow(f)
 	for i := range x.trees {
 		weight := float32(1)
 		if x.booster == "dart" {
 			weight = x.drop[i]
 		}
-		if x.info[i] < 0 || int(x.info[i]) >= targets {
-			return nil, fmt.Errorf("tree %d adds to target %d of %d", i, x.info[i], targets)
+		if x.info[i] < 0 || int(x.info[i]) >= m.targets {
+			return fmt.Errorf("tree %d adds to target %d of %d", i, x.info[i], m.targets)
 		}
 		if err := x.trees[i].add(f, x.info[i], weight); err != nil {
-			return nil, fmt.Errorf("tree %d: %w", i, err)
+			return fmt.Errorf("tree %d: %w", i, err)
 		}
 		x.trees[i] = xgboostTree{} // its memory is not needed any more
+		if err := m.settle(piece); err != nil {
+			return err
+		}
 	}
-	return f, nil
+	return nil
 }
 
 // add adds the tree to the forest: a row goes left where its number is below the condition, or where its category is

@@ -59,6 +59,9 @@ func (c *Config) classesOf(f *rows.Frame) ([]string, error) {
 		if _, seen := row[name]; seen {
 			continue
 		}
+		if name == data.MissingLevel {
+			return nil, fmt.Errorf("native: column %q, data row %d: %w, and the response needs one: fill it in, or leave such rows out", c.Response, f.Batch.Row(i)+1, data.ErrMissingValue)
+		}
 		row[name] = i
 		if classes = append(classes, name); len(classes) > maxClasses {
 			return nil, fmt.Errorf("native: the response %q has more than %d different values: as classes they are too many; for numbers take another family", c.Response, maxClasses)

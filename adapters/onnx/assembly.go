@@ -10,8 +10,8 @@ import (
 // module can name the type of its trees.
 type Assembly struct {
 	File []byte // the network as ONNX
-	// Forests are the trees of the nodes of TreeEnsemble, by the name of the node, whose attributes are left out.
-	Forests map[string]*tree.Forest
+	// Sums are the trees of the nodes of TreeEnsemble, by the name of the node, whose attributes are left out.
+	Sums map[string]*tree.Sum
 	// Texts are the functions of the nodes of pho.TextNumbers, which turn a text into a number or NaN, by the name of
 	// the node.
 	Texts   map[string]func(string) float64
@@ -27,7 +27,7 @@ func (a *Assembly) Load(o *LoadOptions) (*Graph, error) {
 		return nil, err
 	}
 	table := operator.NewFloat64()
-	table.Give(a.Forests, a.Texts)
+	table.Give(a.Sums, a.Texts)
 	g, err := graph.Read(a.File, graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, table)
 	if err != nil {
 		return nil, typed(err)

@@ -100,7 +100,7 @@ func (b *binder) byName() (open []*graph.Value, err error) {
 				break
 			}
 		}
-		if c, ok := b.schema.Lookup(v.Name); ok && (c.Width == 0 && v.Width() == 1 || c.Width > 0 && v.Width() > 1) {
+		if c, ok := b.schema.Lookup(v.Name); ok && (c.Width == 0 && v.Width() == 1 || c.Width > 0) {
 			own = []string{v.Name}
 		} else if !hasAll(b.schema, own, v.Type != graph.String) {
 			open = append(open, v)
@@ -158,7 +158,7 @@ func (b *binder) binding() (Binding, error) {
 			c, _ := b.schema.Lookup(name)
 			switch {
 			case c.Width > 0:
-				faults = append(faults, fmt.Errorf("onnx: column %q is a tensor of width %d; an input takes columns of numbers", name, c.Width))
+				faults = append(faults, fmt.Errorf("onnx: column %q holds %d numbers a row, input %q %s takes one of each of its columns", name, c.Width, v.Name, graph.ShapeText(v.Shape)))
 			case v.Type == graph.String && !c.Categorical:
 				faults = append(faults, fmt.Errorf("onnx: column %q holds numbers and cannot feed input %q, which takes text; hold the column as categories (Factors)", name, v.Name))
 			case v.Type == graph.String:

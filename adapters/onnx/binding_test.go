@@ -98,6 +98,7 @@ func TestBindNoGuess(t *testing.T) {
 		{"cannot be read", one, append(numericSchema("id"), refused("price")), `onnx: input "price": column "price"` + list},
 		{"an element cannot be read", wide, append(numericSchema("x[0]", "id"), refused("x[1]")), `onnx: input "x": column "x[1]"` + list},
 		{"a wide one cannot be read", wide, append(numericSchema("a", "b"), refused("x")), `onnx: input "x": column "x"` + list},
+		{"holds an array", one, append(numericSchema("id"), data.Column{Name: "price", Width: 3}), `onnx: column "price" holds 3 numbers a row, input "price" [N 1] takes one of each of its columns`},
 		{"names of rows", one, numericSchema("__index_level_0__"), `onnx: input "price" needs 1 columns and 0 numeric columns are free`},
 		{"names of rows do not count", one, numericSchema("Unnamed: 0", "a"), ""},
 		{"another column cannot be read", wide, append(numericSchema("a", "b"), refused("c")), ""},

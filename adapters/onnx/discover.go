@@ -48,7 +48,7 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 		split = structure.Copy(g.g)
 	}
 	s := structure.Options{
-		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure, Clip: o.Clip,
+		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure, Clip: o.Clip, Missing: o.Missing,
 		Levels: func() (map[string][]string, error) {
 			labels, err := g.Labels()
 			if err != nil || labels == nil {

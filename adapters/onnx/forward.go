@@ -123,7 +123,7 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	for j, name := range m.columns {
 		if m.text[j] {
 			var err error
-			if buf.columns[j], err = textNumbers(buf.workspace.Texts(), b, name); err != nil {
+			if buf.columns[j], err = textNumbers(buf.workspace.Texts(), b, name, m.emptied[j]); err != nil {
 				return err
 			}
 			continue

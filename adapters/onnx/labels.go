@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/pho-go/pho/data"
@@ -91,7 +92,8 @@ func parseLabels(text string) (*Labels, error) {
 }
 
 // CodeTexts is b with numbers next to the texts of those columns that levels name: level i of a column is the number i.
-// Columns without levels are as they are; b is not changed. A text that is no level is a data.UnseenLevelError.
+// A truth value is the level that is the same one, however the two are written; data.MissingLevel, if it is no level, is NaN.
+// Columns without levels are as they are; b is not changed. Another text that is no level is a data.UnseenLevelError.
 func CodeTexts(b *data.Batch, columns []string, levels map[string][]string) (*data.Batch, error) {
 	out := b.Slice(0, b.Rows())
 	for _, name := range columns {
@@ -111,22 +113,40 @@ func CodeTexts(b *data.Batch, columns []string, levels map[string][]string) (*da
 			}
 			orders = own.Declared
 		}
-		place := make(map[string]int32, len(levels))
-		for i, level := range levels {
-			place[level] = int32(i)
-		}
+		place := placesOf(levels)
 		x, codes := make([]float64, b.Rows()), make([]int32, b.Rows())
+		own := append(slices.Clip(levels), data.MissingLevel)
 		for i := range x {
 			code, known := place[text(i)]
+			if !known && text(i) == data.MissingLevel {
+				x[i], codes[i] = math.NaN(), int32(len(levels))
+				continue
+			}
 			if !known {
 				return nil, &data.UnseenLevelError{Column: name, Level: text(i), Row: b.Row(i), Known: levels, Reason: fmt.Sprintf(
 					"is unknown: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them", levels, text(i))}
 			}
 			x[i], codes[i] = float64(code), code
 		}
-		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels, Declared: orders})); err != nil {
+		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: own, Declared: orders})); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// placesOf are the places of levels by text, of truth values by all their texts.
+func placesOf(levels []string) map[string]int32 {
+	place := make(map[string]int32, len(levels))
+	for i, level := range levels {
+		place[level] = int32(i)
+	}
+	for i, level := range levels {
+		for _, text := range data.Truths(level) {
+			if _, taken := place[text]; !taken {
+				place[text] = int32(i)
+			}
+		}
+	}
+	return place
 }

@@ -30,6 +30,7 @@ type Model struct {
 	// termColumns are those of the graph's own terms but learned ones.
 	termColumns []string
 	text        []bool              // columns of text
+	emptied     []bool              // of them those to which a missing text is an empty one
 	levels      map[string][]string // texts that the file has numbers for, by column; nil: none
 	tensor      []int               // by column: numbers a row of a tensor; 0: a column of numbers or text
 	blockRows   int                 // that go through all layers together
@@ -95,7 +96,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 func (m *Model) WithEngine(e Engine) (*Model, error) {
 	other := &Model{
 		structure: m.structure, bind: m.bind, graph: m.graph, want: m.want, stride: m.stride, feed: m.feed, roundedTo: m.roundedTo, largest: m.largest,
-		termColumns: m.termColumns, text: m.text, levels: m.levels, tensor: m.tensor, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
+		termColumns: m.termColumns, text: m.text, emptied: m.emptied, levels: m.levels, tensor: m.tensor, readsText: m.readsText, columns: m.columns, derived: m.derived, column: m.column, blocks: m.blocks, widths: m.widths,
 		eta: m.eta, zeta: m.zeta, taps: m.taps,
 	}
 	if err := other.prepare(e); err != nil {

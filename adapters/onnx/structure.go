@@ -34,6 +34,8 @@ type Options struct {
 	// with their penalties; where it does not, a note says so. A declaration that
 	// cannot be read is an error. nil: the metadata is not read.
 	Decode Decoder
+	// Missing: rows may lack categories, so that factors of trees have the level data.MissingLevel besides those that the file names.
+	Missing bool
 	// Engine computes Model.Forward. nil: GoEngine{}.
 	Engine Engine
 	// Derived computes the bound columns from others, which the model reads then. nil: the data have them.

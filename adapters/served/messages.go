@@ -126,7 +126,12 @@ func cells(b *data.Batch, column, datatype string) (cell, error) {
 			return func(dst []byte, i int) ([]byte, error) { return appendText(dst, data.LevelText(x[i])), nil }, nil
 		}
 		text, err := b.Texts(column)
-		return func(dst []byte, i int) ([]byte, error) { return appendText(dst, text(i)), nil }, err
+		return func(dst []byte, i int) ([]byte, error) {
+			if text(i) == data.MissingLevel {
+				return append(dst, "null"...), nil
+			}
+			return appendText(dst, text(i)), nil
+		}, err
 	}
 	if err != nil {
 		return nil, err

@@ -489,6 +489,12 @@ func TestCells(t *testing.T) {
 	if err := hole.SetNumeric("x", []float64{math.NaN()}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := hole.SetTexts("g", []string{data.MissingLevel}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rowsOf(nil, hole, []string{"g"}, texts, "", ""); err != nil || string(got) != "null" {
+		t.Errorf("%s, %v", got, err)
+	}
 	if got, err := rowsOf(nil, hole, []string{"x"}, "FP64", "", ""); err != nil || string(got) != "null" {
 		t.Errorf("a missing value: %s %v", got, err)
 	}

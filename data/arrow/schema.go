@@ -50,7 +50,7 @@ var names = [lastType + 1]string{
 	"of an unknown type", "null", "an integer", "a floating point number", "binary", "text", "a truth value",
 	"a decimal", "a date", "a time", "a timestamp", "an interval", "a list", "a struct", "a union",
 	"fixed-size binary", "a fixed-size list", "a map", "a duration", "binary", "text", "a list",
-	"run-end encoded", "binary", "text", "a list", "a list",
+	"run-end encoded", "binary", "text", "a list view", "a large list view",
 }
 
 // node is a field of the schema: how its values lie in a record batch.
@@ -247,6 +247,9 @@ func (v *node) field() columnar.Field {
 		return v.tensor()
 	case len(v.children) > 0:
 		f.Why = "store its parts as columns of their own"
+		if v.kind == typeListView || v.kind == typeLargeListView {
+			f.Why = "store it as a list (pyarrow: cast to list_ or large_list)"
+		}
 	}
 	return f
 }

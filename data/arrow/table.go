@@ -77,7 +77,7 @@ func (t *table) indexFile(r io.ReaderAt) error {
 		return err
 	}
 	if !bytes.Equal(tail[4:], magic) {
-		return fmt.Errorf("the file ends with %q, not with the mark of Arrow: it is cut off", tail[4:])
+		return fmt.Errorf("the file ends with %q, not with the mark of Arrow: it is cut off; fetch it, or write it, again", tail[4:])
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(tail[:])))
 	if n <= 0 || n > maxMetadata || n > t.Size-18 {

@@ -88,7 +88,7 @@ func TestBad(t *testing.T) {
 		{"encrypted Parquet", encrypted, `data: "F": the file is encrypted, which is not supported: decrypt it first`},
 		{"a short Parquet", []byte("PAR1PAR1"), `data: "F": 8 bytes are too few for a Parquet file`},
 		{"Feather 1", []byte("FEA1 and so on and on"), `data: "F": the file is in version 1 of Feather: write it again in version 2`},
-		{"Arrow with another end", mark, `data: "F": the file ends with "ARROW2", not with the mark of Arrow: it is cut off`},
+		{"Arrow with another end", mark, `data: "F": the file ends with "ARROW2", not with the mark of Arrow: it is cut off; fetch it, or write it, again`},
 		{"Arrow with a huge footer", footer, `data: "F": the footer should take 1073741824 bytes: the file is damaged`},
 		{"a stream of nothing", []byte("\xff\xff\xff\xff\x00\x00\x00\x00"), `data: "F": it has no schema`},
 		{"an archive of nothing", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), `data: "F": the archive is empty`},

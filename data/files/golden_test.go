@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -42,6 +43,9 @@ func flatten(seq iter.Seq2[*data.Batch, error], schema data.Schema) plain {
 		for _, c := range schema {
 			if v, err := b.Numeric(c.Name); err == nil {
 				for _, x := range v {
+					if math.IsNaN(x) {
+						x = math.NaN() // of whatever bits
+					}
 					p.Numbers[c.Name] = append(p.Numbers[c.Name], math.Float64bits(x))
 				}
 			}
@@ -94,12 +98,12 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		compared++
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			o := &Options{NA: data.NADrop, Factors: []string{"x"}}
+		agree := func(t *testing.T, na data.NAPolicy) {
+			o := &Options{NA: na, Factors: []string{"x"}}
 			csv := mustOpen(t, o, kind+".csv")
 			want := all(csv)
 			total, dropped := csv.Rows()
-			if want.Err != "" || total < 60 || (dropped > 0) != (kind == "nulls") {
+			if want.Err != "" || total < 60 || (dropped > 0) != (kind == "nulls" && na == data.NADrop) {
 				t.Fatal(want.Err, total, dropped)
 			}
 			for _, rows := range []int{0, 7, 100} {
@@ -117,7 +121,12 @@ func TestGolden(t *testing.T) {
 					t.Fatalf("%d rows, %d dropped; want %d, %d", n, d, total, dropped)
 				}
 			}
-		})
+			if kept := slices.Contains(slices.Concat(slices.Collect(maps.Values(want.Text))...), data.MissingLevel); kept != (kind == "nulls" && na == data.NAKeep) {
+				t.Fatal("a missing level:", kept)
+			}
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) { agree(t, data.NADrop) })
+		t.Run(filepath.Base(path)+" kept", func(t *testing.T) { agree(t, data.NAKeep) })
 	}
 	if compared != 29 {
 		t.Fatalf("%d files compared", compared)

@@ -79,7 +79,7 @@ func (s *orderedRows) declare(b *data.Batch, columns []string) (*data.Batch, err
 			return nil, err
 		}
 		for k, level := range c.Levels {
-			if slices.Contains(order, level) {
+			if level == data.MissingLevel || slices.Contains(order, level) {
 				continue
 			}
 			if i := slices.Index(c.Index, int32(k)); i >= 0 {

@@ -103,6 +103,45 @@ func TestListNulls(t *testing.T) {
 	}
 }
 
+// TestSingleLists: a list of one number is that number, missing where it is null or has one; list views are refused with the way out.
+func TestSingleLists(t *testing.T) {
+	for _, file := range []string{"single.parquet", "single.arrow"} {
+		s := mustOpen(t, &Options{NA: data.NAKeep, BatchRows: 2, Factors: []string{"fixed"}}, file)
+		if c, ok := s.Schema().Lookup("list"); !ok || !c.Numeric || c.Width != 0 {
+			t.Errorf("%s: %+v", file, c)
+		}
+		var list, fixed []float64
+		var levels string
+		for b, err := range s.Batches(t.Context(), []string{"fixed", "list"}) {
+			if err != nil {
+				t.Fatal(file, err)
+			}
+			x, errX := b.Numeric("list")
+			y, errY := b.Numeric("fixed")
+			text, err := b.Texts("fixed")
+			if err := errors.Join(errX, errY, err); err != nil {
+				t.Fatal(file, err)
+			}
+			list, fixed = append(list, x...), append(fixed, y...)
+			for i := range y {
+				levels += text(i) + " "
+			}
+		}
+		if got := fmt.Sprint(list, fixed, levels); got != "[0.5 NaN 1.5 NaN 2.5] [0.5 1 1.5 2 2.5]0.5 1 1.5 2 2.5 " {
+			t.Errorf("%s: %s", file, got)
+		}
+		if err := drain(mustOpen(t, nil, file), "list"); !errors.Is(err, data.ErrMissingValue) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	for name, kind := range map[string]string{"view": "a list view", "large": "a large list view"} {
+		err := drain(mustOpen(t, nil, "single.arrow"), name)
+		if want := "is " + kind + ", which is neither numbers nor text: store it as a list (pyarrow"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
 // TestListsUnequal: a row of another shape is an error with its number and length; columns that hold no tensor say why.
 func TestListsUnequal(t *testing.T) {
 	wants := map[string]string{

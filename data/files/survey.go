@@ -49,11 +49,12 @@ type SurveyColumn struct {
 	Name        string `json:"name"`
 	Numeric     bool   `json:"numeric,omitempty"`
 	Categorical bool   `json:"categorical,omitempty"`
-	Truth       bool   `json:"truth,omitempty"` // of truth values, which are 1 and 0
-	Width       int    `json:"width,omitempty"` // of a tensor
-	Shape       []int  `json:"shape,omitempty"` // of its rows
-	Unit        string `json:"unit,omitempty"`  // of dates and times
-	Text        string `json:"text,omitempty"`  // which cell made it text
+	Truth       bool   `json:"truth,omitempty"`   // of truth values, which are 1 and 0
+	Missing     bool   `json:"missing,omitempty"` // cells may be data.MissingLevel
+	Width       int    `json:"width,omitempty"`   // of a tensor
+	Shape       []int  `json:"shape,omitempty"`   // of its rows
+	Unit        string `json:"unit,omitempty"`    // of dates and times
+	Text        string `json:"text,omitempty"`    // which cell made it text
 }
 
 // SurveyFile is one file.
@@ -168,7 +169,7 @@ func (s *Survey) lookTyped(format Format, paths []string, o *Options) error {
 func (s *Survey) setColumns(schema data.Schema) {
 	for _, c := range schema {
 		if !c.Refused {
-			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Width, c.Shape, c.Unit, c.Text})
+			s.Columns = append(s.Columns, SurveyColumn{c.Name, c.Numeric, c.Categorical, c.Truth, c.Missing, c.Width, c.Shape, c.Unit, c.Text})
 		}
 	}
 }
@@ -177,7 +178,7 @@ func (s *Survey) setColumns(schema data.Schema) {
 func (s *Survey) Schema() data.Schema {
 	schema := make(data.Schema, len(s.Columns))
 	for i, c := range s.Columns {
-		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Width: c.Width, Shape: c.Shape, Unit: c.Unit, Text: c.Text}
+		schema[i] = data.Column{Name: c.Name, Numeric: c.Numeric, Categorical: c.Categorical, Truth: c.Truth, Missing: c.Missing, Width: c.Width, Shape: c.Shape, Unit: c.Unit, Text: c.Text}
 	}
 	return schema
 }

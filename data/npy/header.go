@@ -53,7 +53,7 @@ func readHeader(r io.Reader, total int64) (*array, error) {
 		return nil, fmt.Errorf("it is in version %d of the format; 1 to 3 are known", major)
 	}
 	if n > maxHeader || n > total-start {
-		return nil, fmt.Errorf("its header should take %d bytes: it is cut off or damaged", n)
+		return nil, fmt.Errorf("its header should take %d bytes: it is cut off or damaged; fetch it, or write it, again", n)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -199,7 +199,7 @@ func (a *array) check(have int64) error {
 		}
 	}
 	if want > uint64(have) {
-		return fmt.Errorf("its shape %v needs %d bytes, it has %d: it is cut off", a.shape, want, have)
+		return fmt.Errorf("its shape %v needs %d bytes, it has %d: it is cut off; fetch it, or write it, again", a.shape, want, have)
 	}
 	if want < uint64(have) {
 		return fmt.Errorf("its shape %v needs %d bytes, it has %d: save one array to a file", a.shape, want, have)

@@ -202,7 +202,7 @@ func TestBad(t *testing.T) {
 	write("flipped.npz", flipped)
 
 	for _, c := range []struct{ file, want string }{
-		{"cut.npy", `data: "F": its shape [7 3] needs 168 bytes, it has 167: it is cut off`},
+		{"cut.npy", `data: "F": its shape [7 3] needs 168 bytes, it has 167: it is cut off; fetch it, or write it, again`},
 		{"long.npy", `data: "F": its shape [7 3] needs 168 bytes, it has 169: save one array to a file`},
 		{"head.npy", `data: "F": the file ends too early, or is damaged: unexpected EOF`},
 		{"shape.npy", `data: "F": its header is malformed at "x), }"`},

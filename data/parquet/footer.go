@@ -73,11 +73,11 @@ func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	case "PARE":
 		return nil, errors.New("the file is encrypted, which is not supported: decrypt it first")
 	default:
-		return nil, fmt.Errorf("the file ends with %q, not with the mark of Parquet: it is cut off or something else", tail[4:])
+		return nil, fmt.Errorf("the file ends with %q, not with the mark of Parquet: it is cut off or something else; fetch it, or write it, again", tail[4:])
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > size-12 {
-		return nil, fmt.Errorf("the footer should take %d bytes of a file of %d: it is cut off or damaged", n, size)
+		return nil, fmt.Errorf("the footer should take %d bytes of a file of %d: it is cut off or damaged; fetch it, or write it, again", n, size)
 	}
 	if n > maxFooter {
 		return nil, fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, maxFooter)

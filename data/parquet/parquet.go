@@ -212,7 +212,7 @@ func (t *table) checkChunk(g *group, leaf int) error {
 		return fmt.Errorf("its values are in another file, %q: convert it to one file", columnar.Clip(c.elsewhere))
 	}
 	if start := c.start(); start < 4 || start > t.Size || c.size > t.Size-start {
-		return fmt.Errorf("it should take %d bytes at %d of a file of %d bytes: it is cut off or damaged", c.size, start, t.Size)
+		return fmt.Errorf("it should take %d bytes at %d of a file of %d bytes: it is cut off or damaged; fetch it, or write it, again", c.size, start, t.Size)
 	}
 	if lists := t.leaves[leaf].lists != nil; !lists && c.values != g.rows || c.values < g.rows {
 		return fmt.Errorf("it has %d values for %d rows", c.values, g.rows)

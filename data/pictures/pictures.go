@@ -122,6 +122,9 @@ func (s *Source) fill(ctx context.Context, b *data.Batch) (*data.Batch, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if files.Levels[level] == data.MissingLevel {
+			return nil, fmt.Errorf("data: column %q, data row %d: %w: name a picture, or leave such rows out", s.column, b.Row(i)+1, data.ErrMissingValue)
+		}
 		path := s.path(files.Levels[level])
 		if err := s.read(t.RawRowView(i), path); err != nil {
 			return nil, fmt.Errorf("data: column %q, data row %d: picture %q: %w", s.column, b.Row(i)+1, path, err)
@@ -137,19 +140,19 @@ func (s *Source) read(row []float64, path string) error {
 		if fault := (*os.PathError)(nil); errors.As(err, &fault) {
 			err = fault.Err
 		}
-		return err
+		return fmt.Errorf("%w: put it there, or leave the row out", err)
 	}
 	if bytes.HasPrefix(raw, []byte("\xff\xd8")) {
 		return errors.New("it is a JPEG, of which decoders make different grey levels: save it as PNG with the program that read it in training, or all pictures as an array (.npy)")
 	}
 	if head, err := png.DecodeConfig(bytes.NewReader(raw)); err != nil {
-		return fmt.Errorf("it cannot be read as PNG (%w)", err)
+		return fmt.Errorf("it cannot be read as PNG (%w): fetch it, or write it, again, or leave the row out", err)
 	} else if head.Width != s.o.Width || head.Height != s.o.Height {
 		return fmt.Errorf("it is %d x %d, height by width, and the network takes %d x %d: resize it as in training", head.Height, head.Width, s.o.Height, s.o.Width)
 	}
 	img, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {
-		return fmt.Errorf("it is cut off or damaged (%w)", err)
+		return fmt.Errorf("it is cut off or damaged (%w): fetch it, or write it, again, or leave the row out", err)
 	}
 	at, most := samples(img)
 	places := s.o.Height * s.o.Width

@@ -111,13 +111,13 @@ func TestBadPictures(t *testing.T) {
 		channels int
 		want     string
 	}{
-		{"none", 3, "no such file or directory"},
+		{"none", 3, "no such file or directory: put it there, or leave the row out"},
 		{"large", 1, "it is 5 x 3, height by width, and the network takes 1 x 2: resize it as in training"},
 		{"clear", 3, "it has transparent places"},
 		{"good", 1, "it has colours, and the network takes grey pictures"},
-		{"cut", 3, "it is cut off or damaged"},
+		{"cut", 3, "it is cut off or damaged (png: invalid format: unexpected EOF): fetch it, or write it, again, or leave the row out"},
 		{"photo", 3, "it is a JPEG"},
-		{"text", 3, "it cannot be read as PNG"},
+		{"text", 3, "it cannot be read as PNG (png: invalid format: not a PNG file): fetch it, or write it, again, or leave the row out"},
 	} {
 		names := []string{"good", c.name}
 		row := 2

@@ -170,7 +170,7 @@ func TestTokenOutside(t *testing.T) {
 		}
 	}
 	o := call(t, "decompose", "--model", place("net.onnx"), "--formula", "~ 1", "--out", place("none"), "--data", lists, "--input", "few=half,half,half,half,half,half,half")
-	if o.status == 0 || !strings.Contains(o.err, `column "half" is a tensor of width 3; an input takes columns of numbers`) {
+	if o.status == 0 || !strings.Contains(o.err, `column "half" holds 3 numbers a row, input "few" [N 7 1] takes one of each of its columns`) {
 		t.Errorf("a list in place of a number: status %d, %s", o.status, o.err)
 	}
 }

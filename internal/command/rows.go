@@ -49,7 +49,7 @@ func (d *dataFlags) addFiles(f *pflag.FlagSet) {
 	f.StringVar(&d.encoding, "encoding", "", "`ENCODING` of CSV files: "+data.UTF8+" (default) or "+data.Windows1252)
 	f.StringVar(&d.sheet, "sheet", "", "`NAME` of the sheet of Excel workbooks (default: the first)")
 	f.StringArrayVar(&d.marks, "na-values", nil, "`CELL` of CSV files that is missing, to the letter, besides NA, NaN, null and empty ones: ?, -999, #N/A (repeatable)")
-	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
+	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can; of text they are a level, (missing)")
 }
 
 func (d *dataFlags) addFactors(f *pflag.FlagSet) {

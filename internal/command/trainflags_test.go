@@ -258,6 +258,11 @@ func TestTrainKeepsMissing(t *testing.T) {
 		}
 		write(t, place(name), strings.Join(changed, "\n")+"\n")
 	}
+	classes := lines[0] + ",class\n"
+	for i, line := range lines[1:] {
+		classes += line + []string{",a\n", ",b\n", ",\n"}[i%3]
+	}
+	write(t, place("classes.csv"), classes)
 	with("missing.csv", "", 0)
 	with("filled.csv", strconv.FormatFloat(sum/n, 'g', -1, 64), 0)
 	with("response.csv", "", 5)
@@ -284,9 +289,11 @@ func TestTrainKeepsMissing(t *testing.T) {
 	for _, c := range []struct{ data, deep, formula, want string }{
 		{"missing.csv", "x2", "y ~ x1", `column "x1", data row 1: data: a value is missing`},
 		{"response.csv", "x1", "y ~ x2", `column "y", data row 1: data: a value is missing`},
+		{"classes.csv", "x1", "class ~ x2", `column "class", data row 3: data: a value is missing`},
 		{"missing.csv", "x2", "y ~ .", `column "x1", data row 1: data: a value is missing`},
 	} {
-		o := call(t, "train", "--na", "keep", "--out", place("refused"), "--data", place(c.data), "--formula", c.formula, "--deep", c.deep)
+		family := map[bool]string{true: "categorical", false: "gaussian"}[c.data == "classes.csv"]
+		o := call(t, "train", "--na", "keep", "--out", place("refused"), "--data", place(c.data), "--formula", c.formula, "--deep", c.deep, "--family", family)
 		if o.status != exitFailed || !strings.Contains(o.err, c.want) || !strings.Contains(o.err, "--na drop") {
 			t.Errorf("%+v: status %d, %s", c, o.status, o.err)
 		}

@@ -401,3 +401,17 @@ def test_boosters_never_onnx(people):
     d = pho.decompose(model, rows, "~ s(age) + region", export_onnx=True)
     assert any("called on the rows" in w and "CTR" in w for w in d.warnings)
     assert os.path.exists(d.file("surrogate.onnx"))
+
+
+def test_missing_categories() -> None:
+    """Where a category is missing the file predicts what LightGBM does, and the column has a term with a level for that."""
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = numpy.random.default_rng(8)
+    drawn = rng.integers(0, 3, 300)
+    rows = pandas.DataFrame({"x": rng.normal(size=300), "c": pandas.Categorical(numpy.array(["a", "b", None], object)[drawn])})
+    rows["y"] = rows["x"] + numpy.array([2.0, -1.0, 0.5])[drawn]
+    model = lightgbm.LGBMRegressor(n_estimators=15, num_leaves=3, min_child_samples=5, verbose=-1).fit(rows[["x", "c"]], rows["y"])
+    d = pho.decompose(model, rows, response="y", na="keep")
+    assert numpy.allclose(d.contributions["eta"], model.predict(rows[["x", "c"]]), atol=1e-12)
+    assert "c" in d.terms["term"].tolist() and not any("no term is chosen" in w for w in d.warnings)
+    assert "(missing)" in d.effects["x"].astype(str).tolist()

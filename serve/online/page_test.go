@@ -138,7 +138,7 @@ func TestPage(t *testing.T) {
 	if far := page(t, "POST", base+"/?model=a", values); !strings.Contains(far.text, `class="outside">outside `) {
 		t.Error("99 is not said to be outside")
 	}
-	for entered, says := range map[string]string{"many": `column &#34;x0&#34; holds text`, "1e999": `column &#34;x0&#34; holds text`, "": `column &#34;g&#34;, data row 1: data: a value is missing`} {
+	for entered, says := range map[string]string{"many": `column &#34;x0&#34; holds text`, "1e999": `column &#34;x0&#34; holds text`, "": `column &#34;x0&#34;, data row 1: data: a value is missing`} {
 		values.Set("c:x0", entered)
 		values.Set("c:g", map[bool]string{true: "", false: "=a"}[entered == ""])
 		got := page(t, "POST", base+"/?model=a", values)

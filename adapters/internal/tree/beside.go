@@ -76,15 +76,16 @@ func beside(trees []walked, columns int) *kernel.Trees {
 		t := &trees[i]
 		var place func(node uint32, at int)
 		place = func(node uint32, at int) {
-			switch n := &t.nodes[node]; {
-			case n.left != node:
+			switch {
+			case !t.isLeaf(int(node)):
+				n := &t.nodes[node]
 				b.SetNode(i, at, below(n.threshold), int(n.column))
 				place(n.left, 2*at+1)
 				place(n.left+1, 2*at+2)
 			case at < inner: // further down to the left
 				place(node, 2*at+1)
 			default:
-				b.SetLeaf(i, at-inner, t.value[node])
+				b.SetLeaf(i, at-inner, t.value[node-t.inner])
 			}
 		}
 		place(0, 0)

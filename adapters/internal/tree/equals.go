@@ -9,7 +9,9 @@ import (
 // whether it is the next, and so on, with one true child for all: that is how exporters
 // write sets of categories. It marks the nodes that are not needed any more.
 func (f *Forest) joinEquals() (joined []bool) {
-	joined = make([]bool, len(f.Nodes))
+	joined = slices.Grow(f.joined[:0], len(f.Nodes))[:len(f.Nodes)]
+	clear(joined)
+	f.joined = joined
 	parent := f.onlyParents()
 	follows := func(i int32) bool { // the question of its only parent, which it is asked after
 		p := parent[i]
@@ -44,7 +46,8 @@ func (f *Forest) joinEquals() (joined []bool) {
 // root.
 func (f *Forest) onlyParents() []int32 {
 	const none, several = -1, -2
-	parent := make([]int32, len(f.Nodes))
+	parent := slices.Grow(f.parents[:0], len(f.Nodes))[:len(f.Nodes)]
+	f.parents = parent
 	for i := range parent {
 		parent[i] = none
 	}

@@ -11,7 +11,7 @@ func (e *Ensemble) Forest() *Forest {
 		}
 		top := int32(len(f.Nodes))
 		f.Roots = append(f.Roots, top)
-		for k := range t.nodes {
+		for k := range t.size() {
 			f.Nodes = append(f.Nodes, e.node(t, k, top))
 		}
 		t.eachLeaf(func(_, node int, weights []Weight) {
@@ -26,10 +26,10 @@ func (e *Ensemble) Forest() *Forest {
 
 // node is node k of t, the first of which is node top of the forest.
 func (e *Ensemble) node(t *walked, k int, top int32) Node {
-	w := t.nodes[k]
-	if w.left == uint32(k) {
+	if t.isLeaf(k) {
 		return Node{Mode: Leaf}
 	}
+	w := t.nodes[k]
 	column := e.columns[w.column]
 	left, right := top+int32(w.left), top+int32(w.left)+1
 	n := Node{Feature: int32(column.feature), Value: w.threshold, True: right, False: left}

@@ -76,8 +76,8 @@ func (e *Ensemble) parts(groups func(i int) []int) (map[key]int32, []Part) {
 // redirect is tree i with weights that add to parts.
 func (e *Ensemble) redirect(i int, groups []int, index map[key]int32) walked {
 	old := e.trees[i]
-	t := walked{nodes: old.nodes, depth: old.depth, general: old.general, rare: &rare{features: old.features, other: old.other, cut: len(groups) > 1}}
-	t.keep(func(yield func(node int, w Weight)) {
+	t := walked{nodes: old.nodes, inner: old.inner, depth: old.depth, general: old.general, rare: &rare{features: old.features, other: old.other, cut: len(groups) > 1}}
+	t.keep(nil, nil, func(yield func(node int, w Weight)) {
 		old.eachLeaf(func(leaf, node int, weights []Weight) {
 			for _, w := range weights {
 				yield(node, Weight{index[key{groupOf(groups, leaf), w.Target}], w.Value})

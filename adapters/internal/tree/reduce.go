@@ -43,6 +43,7 @@ type reducer struct {
 	forest *Forest
 	nodes  []reduced
 	known  map[int32]bounds
+	sets   int32 // where those of the forest begin
 }
 
 // canonical is n as a split to the right, and whether its true child is on the right.

@@ -36,6 +36,14 @@ type Weight struct {
 	Value  float64
 }
 
+// Sum is what an ensemble adds to Base, by target (nil: 0), each sum rounded to float32 after each tree if Rounded.
+type Sum struct {
+	*Ensemble
+	Nodes   int // of the trees as the file has them
+	Base    []float64
+	Rounded bool
+}
+
 // Forest is an ensemble as a file has it.
 type Forest struct {
 	Nodes   []Node
@@ -49,6 +57,9 @@ type Forest struct {
 	Rounded bool
 	// Name names a node in errors; nil: by its index.
 	Name func(node int32) string
+
+	joined  []bool // memory of Check
+	parents []int32
 }
 
 func (f *Forest) name(i int32) string {

@@ -302,7 +302,7 @@ func TestFeaturesThatMatter(t *testing.T) {
 		if got := c.e.Features(0); !slices.Equal(got, c.want) {
 			t.Errorf("%s: depends on %v, want %v", c.name, got, c.want)
 		}
-		if got := (len(c.e.trees[0].nodes) + 1) / 2; got != c.leaves {
+		if got := (c.e.trees[0].size() + 1) / 2; got != c.leaves {
 			t.Errorf("%s: %d leaves, want %d", c.name, got, c.leaves)
 		}
 	}

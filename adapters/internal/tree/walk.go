@@ -82,7 +82,7 @@ func (e *Ensemble) addRounded(t *walked, sums, x []float64, ends []uint32) {
 	if t.target >= 0 {
 		at := int(t.target)
 		for _, end := range ends {
-			sums[at] = float64(float32(sums[at] + t.value[end]))
+			sums[at] = float64(float32(sums[at] + t.value[end-t.inner]))
 			at += e.Targets
 		}
 		return
@@ -142,7 +142,7 @@ func (e *Ensemble) sumStretches(dst, x []float64, single []float32, rows int) {
 			t := &s.trees[i]
 			e.descend(t, x, ends)
 			for r, end := range ends {
-				sums[r] += t.value[end]
+				sums[r] += t.value[end-t.inner]
 			}
 		}
 		for r, v := range sums {
@@ -173,8 +173,14 @@ func (e *Ensemble) sumRow(trees []walked, dst, x []float64) {
 		if a.general || b.general || c.general || d.general {
 			break
 		}
+		depth := max(a.depth, b.depth, c.depth, d.depth)
+		if a.ends(depth) || b.ends(depth) || c.ends(depth) || d.ends(depth) {
+			e.sumEach(trees[:4], dst, x)
+			trees = trees[4:]
+			continue
+		}
 		var i, j, k, l uint32
-		for range max(a.depth, b.depth, c.depth, d.depth) {
+		for range depth {
 			na, nb, nc, nd := &a.nodes[i], &b.nodes[j], &c.nodes[k], &d.nodes[l]
 			i = na.left + right(x[na.column], na.threshold)
 			j = nb.left + right(x[nb.column], nb.threshold)
@@ -187,6 +193,14 @@ func (e *Ensemble) sumRow(trees []walked, dst, x []float64) {
 		d.add(dst, l)
 		trees = trees[4:]
 	}
+	e.sumEach(trees, dst, x)
+}
+
+// ends tells whether no row can go down t so many levels: a leaf of a complete tree leads nowhere.
+func (t *walked) ends(depth int32) bool { return t.inner > 0 && t.depth < depth }
+
+// sumEach takes one row down one tree after the other.
+func (e *Ensemble) sumEach(trees []walked, dst, x []float64) {
 	var end [1]uint32
 	for i := range trees {
 		e.descend(&trees[i], x, end[:])
@@ -200,7 +214,7 @@ func (t *walked) addAll(dst []float64, ends []uint32, targets int) {
 		value, to := t.value, t.to[:len(t.value)]
 		row := 0
 		for _, end := range ends {
-			dst[row+int(to[end])] += value[end]
+			dst[row+int(to[end-t.inner])] += value[end-t.inner]
 			row += targets
 		}
 		return
@@ -213,11 +227,11 @@ func (t *walked) addAll(dst []float64, ends []uint32, targets int) {
 // add adds what the leaf at node i adds.
 func (t *walked) add(dst []float64, i uint32) {
 	if t.target >= 0 {
-		dst[t.target] += t.value[i]
+		dst[t.target] += t.value[i-t.inner]
 		return
 	}
 	if t.to != nil {
-		dst[t.to[i]] += t.value[i]
+		dst[t.to[i-t.inner]] += t.value[i-t.inner]
 		return
 	}
 	for _, w := range t.weights[t.span[i]:t.span[i+1]] {

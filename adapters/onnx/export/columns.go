@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -169,10 +170,15 @@ func (c *columns) Code(of basis.Indicators) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return onnxbasis.TextLevels(c, of.Column, x, of.Levels, c.imports("ai.onnx.ml", 1)), nil
+		return onnxbasis.TextLevels(c, of.Column, x, asTexts(of.Levels), c.imports("ai.onnx.ml", 1)), nil
 	}
 	values := make([]float64, len(of.Levels))
+	missing := -1 // the place of the level of what is missing, which has no number
 	for i, level := range of.Levels {
+		if level == data.MissingLevel && !slices.Contains(c.labels[of.Column], level) {
+			missing, values[i] = i, math.Inf(1)
+			continue
+		}
 		v, err := c.levelNumber(of.Column, level)
 		if err != nil {
 			return "", err
@@ -185,7 +191,21 @@ func (c *columns) Code(of basis.Indicators) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if missing >= 0 {
+		least := min(0, slices.Min(values))
+		values[missing] = least - max(1, -least) // below all others
+		x = c.Node("Where", of.Column+".filled", []string{c.Node("IsNaN", of.Column+".missing", []string{x}), c.Doubles(of.Column+".none", nil, values[missing]), x})
+	}
 	return c.basis.Find(of.Column+".level", x, values), nil
+}
+
+// asTexts are levels as the texts of an input, of which what is missing is the empty one.
+func asTexts(levels []string) []string {
+	at := slices.Index(levels, data.MissingLevel)
+	if at < 0 || slices.Contains(levels, "") {
+		return levels
+	}
+	return slices.Replace(slices.Clone(levels), at, at+1, "")
 }
 
 // levelNumber is what the file's input holds for a level.

@@ -164,6 +164,11 @@ func New(files []File, o Options) (*Source, error) {
 			return nil, err
 		}
 	}
+	for i := range s.fields {
+		if f := &s.fields[i]; f.Kind == Tensor && f.Width == 1 { // a list of one number is the number
+			f.Kind, f.Width, f.Shape = Number, 0, nil
+		}
+	}
 	for _, f := range s.fields {
 		c := data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width, Shape: f.Shape, Unit: f.Unit}
 		if f.Kind == Tensor && f.Width == 0 {
@@ -249,6 +254,7 @@ func (s *Source) setFactors(factors, texts []string) error {
 	s.levels = make([]*dictionary, len(s.fields))
 	for i, c := range s.schema {
 		if c.Categorical {
+			s.schema[i].Missing = s.na == data.NAKeep
 			s.levels[i] = &dictionary{room: room, codes: map[string]int32{}}
 		}
 	}

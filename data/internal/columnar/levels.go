@@ -91,11 +91,14 @@ func (c *coder) ofNumber(v float64) (int32, bool) {
 	return code, ok
 }
 
-// translate sets the codes of the file's own codes up to the first whose level finds
-// no room, and returns its position.
+// translate sets the codes of the file's own codes up to the first that is missing, or whose level finds no room, and
+// returns its position.
 func (c *coder) translate(index []int32, v *Values) int {
 	c.follow(v.Levels)
 	for i, k := range v.Codes[:len(index)] {
+		if k < 0 {
+			return i
+		}
 		if c.codesOfFile[k] == noCode {
 			if _, ok := c.ofLevel(k, v.Levels); !ok {
 				return i

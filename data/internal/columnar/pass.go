@@ -67,10 +67,17 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 	}
 }
 
-// fill makes tensors without a row that is there, whose file does not know their shape, ones of nulls.
+// fill makes tensors without a row that is there, whose file does not know their shape, ones of nulls, and lists of one number
+// numbers.
 func (p *pass) fill(block *Block) {
 	for j, field := range p.fields {
-		if f, v := p.Source.fields[field], &block.Values[j]; f.Kind == Tensor && v.Tensor == nil {
+		f, v := p.Source.fields[field], &block.Values[j]
+		switch {
+		case f.Kind == Number && v.Tensor != nil:
+			v.Numbers, v.Tensor = v.Tensor.RawMatrix().Data, nil
+		case f.Kind == Number && v.Numbers == nil:
+			v.Numbers = slices.Repeat([]float64{Null}, block.Rows)
+		case f.Kind == Tensor && v.Tensor == nil:
 			v.Tensor = mat.NewDense(block.Rows, f.Width, slices.Repeat([]float64{Null}, block.Rows*f.Width))
 		}
 	}
@@ -189,6 +196,17 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 	return b, nil
 }
 
+// missing tells whether cell i of a column that is no tensor is missing.
+func (v *Values) missing(f Field, i int) bool {
+	switch {
+	case f.Kind == Number:
+		return math.IsNaN(v.Numbers[i])
+	case v.Text != nil:
+		return v.Text[i] == nil
+	}
+	return v.Codes[i] < 0
+}
+
 // advance counts a block of n rows, of which kept are.
 func (p *pass) advance(n, kept int) {
 	p.total += int64(n)
@@ -210,6 +228,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 		case v.Digits != nil && v.Digits[i] != "":
 			if index[i], ok = c.levels.add(v.Digits[i]); !ok {
 				cell = v.Digits[i]
+			}
+		case v.missing(f, i):
+			if index[i], ok = c.levels.add(data.MissingLevel); !ok {
+				cell = data.MissingLevel
 			}
 		case f.Kind == Number:
 			if index[i], ok = c.ofNumber(v.Numbers[i]); !ok {
@@ -239,10 +261,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 // is that of the first row at fault, whatever the order of the columns.
 func (p *pass) keep(file string, block *Block) ([]int, error) {
 	drop := make([]bool, 0)
-	number := false // of a column held as numbers alone
+	tensor := false
 	missing := func(i int) bool {
 		if p.na != data.NADrop {
-			return p.na == data.NAKeep && number
+			return p.na == data.NAKeep && !tensor
 		}
 		if len(drop) == 0 {
 			drop = make([]bool, block.Rows)
@@ -254,7 +276,7 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 	at := 0
 	for j, field := range p.fields {
 		f := p.Source.fields[field]
-		number = f.Kind == Number && p.Source.levels[field] == nil
+		tensor = f.Kind == Tensor
 		if block.Values[j].Digits != nil && p.Source.levels[field] != nil {
 			block.Values[j].Fault = nil // its digits are levels
 		}
@@ -345,7 +367,7 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 					continue
 				}
 				fault := numberFault(i, x)
-				fault.Reason = fmt.Sprintf("at position %d ", k) + fault.Reason
+				fault.Reason = fmt.Sprintf("at %v ", indexOf(k, f.Shape)) + fault.Reason
 				return fault
 			}
 		}

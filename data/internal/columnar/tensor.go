@@ -53,6 +53,15 @@ func Product(shape []int) int {
 	return n
 }
 
+// indexOf is where number k of a row is in its shape, axis by axis from 0.
+func indexOf(k int, shape []int) []int {
+	at := make([]int, len(shape))
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		at[axis], k = k%shape[axis], k/shape[axis]
+	}
+	return at
+}
+
 // Layout is how the numbers of a row of a tensor lie: Shape has the axes as they are stored, and axis k of the row
 // that is read is axis Order[k] of them. Order nil: as they are stored.
 type Layout struct{ Shape, Order []int }

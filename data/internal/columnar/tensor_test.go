@@ -1,9 +1,12 @@
 package columnar
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // TestTurn: axis k of the row that is read is axis Order[k] of what is stored, round a cycle too.
@@ -57,5 +60,16 @@ func TestFixedShape(t *testing.T) {
 		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", said, err, want)
 		}
+	}
+}
+
+// TestFaultsOfTensors: a number that is missing is named by its place, as NumPy has it.
+func TestFaultsOfTensors(t *testing.T) {
+	f := Field{Kind: Tensor, Width: 24, Shape: []int{2, 3, 4}}
+	v := Values{Tensor: mat.NewDense(2, 24, nil)}
+	v.Tensor.Set(1, 12+2*4+3, math.NaN())
+	fault := v.fault(f, func(int) bool { return false })
+	if fault == nil || fault.Row != 1 || !strings.HasPrefix(fault.Reason, "at [1 2 3] marks a missing value") {
+		t.Errorf("%+v", fault)
 	}
 }

@@ -3,6 +3,7 @@ package wiring
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,8 +93,11 @@ func LoadWith(path string, o *onnx.LoadOptions) (*Network, error) {
 func (n *Network) read(file io.Reader, o *onnx.LoadOptions) (err error) {
 	whole := &headed{bufio.NewReaderSize(file, boosters.HeadSize), file}
 	head, _ := whole.Peek(boosters.HeadSize) // what cannot be read is told below
+	start := bytes.Clone(head[:min(len(head), 64)])
 	if n.Library = boosters.Library(head); n.Library == "" {
-		n.Graph, err = onnx.Load(whole, o)
+		if n.Graph, err = onnx.Load(whole, o); err != nil {
+			err = cmp.Or(foreign(start), err)
+		}
 	} else if len(o.Constants) > 0 {
 		err = fmt.Errorf("constants are of inputs of an ONNX file, and this is one of %s", n.Library)
 	} else {
@@ -187,6 +191,7 @@ type Reference struct {
 	Predictor   []string             `json:"predictor,omitempty"`
 	NoStructure bool                 `json:"no_structure,omitempty"`
 	Clip        float64              `json:"clip,omitempty"`      // onnx.Options.Clip, or that of Predictions
+	Missing     bool                 `json:"missing,omitempty"`   // onnx.Options.Missing
 	Constants   map[string][]float64 `json:"constants,omitempty"` // of inputs: onnx.LoadOptions.Constants
 	Precision   string               `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.

@@ -32,7 +32,7 @@ func (o *Opened) Seen(r *decompose.Result, src files.Source) files.Source {
 	if len(o.Networks) > 0 { // of several, which round alike, the first
 		enters = o.Networks[0]
 	}
-	rows := seen(enters, o.Rounded, TermColumns(r), linked(src, o.Files))
+	rows := seen(enters, o.Rounded, TermColumns(r), nil, linked(src, o.Files))
 	rows.fault = o.sameUnits(src.Schema())
 	return rows
 }
@@ -242,7 +242,7 @@ func (ref *Reference) model(n *Network, h *onnxruntime.Helper, precision string)
 	}
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
 		Derived:  n.derived(),
-		MaxOrder: ref.MaxOrder, TreeOrder: cmp.Or(ref.TreeOrder, ref.MaxOrder, 3), Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip,
+		MaxOrder: ref.MaxOrder, TreeOrder: cmp.Or(ref.TreeOrder, ref.MaxOrder, 3), Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Clip: ref.Clip, Missing: ref.Missing,
 		Engine: engine, Decode: basis.Decode,
 	})
 	if err != nil {

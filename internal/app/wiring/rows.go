@@ -75,6 +75,7 @@ type seenRows struct {
 	rounded data.Source
 	fault   error    // why they cannot be read; nil: they can
 	network []string // columns whose missing values are the network's affair: it refuses those that it has no value for
+	roles   []string // the response, weights and the like
 }
 
 // rounding is a model that rounds numbers where they enter, as *onnx.Model does.
@@ -86,10 +87,11 @@ type rounding interface {
 }
 
 // seen is src with the columns as the model sees them, if it rounds numbers (onnx.Model.Rows).
-// Of columns that others than the model read, missing values are errors.
-func seen(m decompose.Model, columns, others []string, src files.Source) *seenRows {
-	network := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(others, c) })
-	rows := &seenRows{src, src, nil, network}
+// Of columns that others than the model read, missing numbers are errors; so are missing categories of roles, which
+// to terms are a level.
+func seen(m decompose.Model, columns, others, roles []string, src files.Source) *seenRows {
+	network := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(others, c) || slices.Contains(roles, c) })
+	rows := &seenRows{src, src, nil, network, roles}
 	if r, ok := m.(rounding); ok {
 		rows.rounded = r.Rows(src, columns)
 	}
@@ -99,6 +101,12 @@ func seen(m decompose.Model, columns, others []string, src files.Source) *seenRo
 // Batches reads the files and rounds.
 func (s *seenRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
 	guarded := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(s.network, c) })
+	var texts []string // roles whose categories may be missing
+	for _, c := range s.Schema() {
+		if c.Missing && slices.Contains(columns, c.Name) && slices.Contains(s.roles, c.Name) {
+			texts = append(texts, c.Name)
+		}
+	}
 	return func(yield func(*data.Batch, error) bool) {
 		if s.fault != nil {
 			yield(nil, s.fault)
@@ -107,6 +115,9 @@ func (s *seenRows) Batches(ctx context.Context, columns []string) iter.Seq2[*dat
 		for b, err := range s.rounded.Batches(ctx, columns) {
 			if err == nil {
 				err = whole(b, guarded)
+			}
+			if err == nil {
+				err = levelled(b, texts)
 			}
 			if err != nil {
 				b = nil
@@ -135,6 +146,24 @@ func whole(b *data.Batch, columns []string) error {
 			if v != v {
 				return fmt.Errorf("column %q, data row %d: %w, and others than the model read the column; fill it in, or leave such rows out", name, b.Row(i)+1, data.ErrMissingValue)
 			}
+		}
+	}
+	return nil
+}
+
+// levelled refuses missing categories of the columns.
+func levelled(b *data.Batch, columns []string) error {
+	for _, name := range columns {
+		c, err := b.Codes(name)
+		if err != nil {
+			return err
+		}
+		missing := int32(slices.Index(c.Levels, data.MissingLevel))
+		if missing < 0 {
+			continue
+		}
+		if i := slices.Index(c.Index, missing); i >= 0 {
+			return fmt.Errorf("column %q, data row %d: %w, which is allowed in columns of the model and of terms alone; fill it in, or leave such rows out", name, b.Row(i)+1, data.ErrMissingValue)
 		}
 	}
 	return nil

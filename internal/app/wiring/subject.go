@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/classes"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -33,6 +35,9 @@ func (q *Request) open(ctx context.Context) (*subject, error) {
 		return nil, err
 	}
 	open := *q.Open
+	if open.Missing, err = q.lackCategories(); err != nil {
+		return nil, err
+	}
 	if q.Network.Predictions != nil {
 		open.NoStructure, open.Clip, open.Predictor = true, 0, nil // the network has it
 		open.Derived = q.Network.derived()
@@ -59,11 +64,17 @@ func (q *Request) open(ctx context.Context) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{graphs: graphs, reference: q.reference(bind)}
+	s := &subject{graphs: graphs, reference: q.reference(bind, open.Missing)}
 	for _, g := range graphs {
 		s.models = append(s.models, g)
 	}
 	return s, nil
+}
+
+// lackCategories tells whether the rows may lack categories that the network's file names.
+func (q *Request) lackCategories() (bool, error) {
+	labels, err := q.Network.run().Labels()
+	return err == nil && labels != nil && slices.ContainsFunc(q.Rows.Schema(), func(c data.Column) bool { return c.Missing && labels.Columns[c.Name] != nil }), err
 }
 
 // refused is the error of a network that was read and cannot be opened, unless it is of an option.
@@ -149,14 +160,14 @@ func (s *subject) responses() (notes []string) {
 }
 
 // reference says how the network is opened and bound.
-func (q *Request) reference(bind onnx.Binding) Reference {
+func (q *Request) reference(bind onnx.Binding, missing bool) Reference {
 	if q.Network.Asked != nil {
 		return q.asked(q.Inputs)
 	}
 	ref := Reference{
 		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
-		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure, Clip: q.Open.Clip,
+		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure, Clip: q.Open.Clip, Missing: missing,
 		Constants: q.Network.Constants, Engine: engineOf(q.helper),
 	}
 	if q.Precision == onnx.Single {

@@ -36,7 +36,10 @@ func (o *Opened) KnownRows(r *decompose.Result, src files.Source, tally *data.Un
 			if of[column] == nil {
 				of[column] = levels
 			}
-			of[column] = slices.DeleteFunc(of[column], func(level string) bool { return !slices.Contains(levels, level) })
+			of[column] = slices.DeleteFunc(of[column], func(level string) bool { return level != data.MissingLevel && !slices.Contains(levels, level) })
+			for _, level := range of[column] {
+				of[column] = append(of[column], data.Truths(level)...)
+			}
 		}
 	}
 	known := map[string]map[string]bool{}

@@ -159,7 +159,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		o.Kept.Over(strings.Join(s.reference.Rounded, "\x00"))
 	}
 	see := func(rows files.Source) files.Source {
-		return seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), linked(rows, q.networks()))
+		return seen(s.entered(), s.reference.Rounded, readColumns(formulas, o), o.Columns.Names(), linked(rows, q.networks()))
 	}
 	rows := cached(see(q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {

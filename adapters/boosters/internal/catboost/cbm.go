@@ -268,6 +268,7 @@ func (m *Model) trees(t table, splits []Split) error {
 	if len(starts) != len(sizes) {
 		return fmt.Errorf("it has %d sizes and %d starts of trees", len(sizes), len(starts))
 	}
+	var scratch []Node
 	left := len(asked) // no two trees have a split in common
 	for i, size := range sizes {
 		start := starts[i]
@@ -275,16 +276,19 @@ func (m *Model) trees(t table, splits []Split) error {
 			return fmt.Errorf("tree %d: %w", i, errDamaged)
 		}
 		left -= int(size)
-		own := make([]Split, size)
-		for k, s := range asked[start : start+size] {
-			if s < 0 || int(s) >= len(splits) {
-				if len(steps) > 0 { // of a leaf, which asks nothing
-					own[k].Column = -1
-					continue
+		own := func() ([]Split, error) {
+			own := make([]Split, size)
+			for k, s := range asked[start : start+size] {
+				if s < 0 || int(s) >= len(splits) {
+					if len(steps) > 0 { // of a leaf, which asks nothing
+						own[k].Column = -1
+						continue
+					}
+					return nil, fmt.Errorf("split %d of %d", s, len(splits))
 				}
-				return fmt.Errorf("tree %d: split %d of %d", i, s, len(splits))
+				own[k] = splits[s]
 			}
-			own[k] = splits[s]
+			return own, nil
 		}
 		var tree Tree
 		var err error
@@ -292,13 +296,22 @@ func (m *Model) trees(t table, splits []Split) error {
 			if len(steps)/4 < int(start+size) || len(ids) < int(start+size) {
 				return fmt.Errorf("tree %d: %w", i, errDamaged)
 			}
-			tree, err = m.steps(own, steps[4*start:4*(start+size)], ids[start:start+size], leaves)
+			scratch, tree, err = later(scratch, func(nodes []Node) ([]Node, error) {
+				splits, err := own()
+				if err != nil {
+					return nil, err
+				}
+				return m.steps(nodes, splits, steps[4*start:4*(start+size)], ids[start:start+size], leaves)
+			})
 		} else {
 			n := m.Dimension << min(size, maxDepth)
 			if n > len(leaves) {
 				return fmt.Errorf("tree %d: %w", i, errDamaged)
 			}
-			tree, err = m.symmetric(own, leaves[:n])
+			var splits []Split
+			if splits, err = own(); err == nil {
+				tree, err = m.symmetric(splits, leaves[:n])
+			}
 			leaves = leaves[n:]
 		}
 		if err != nil {
@@ -311,40 +324,40 @@ func (m *Model) trees(t table, splits []Split) error {
 
 // steps is the tree whose node i goes on to a node that is left, or right, so many nodes further on; where that is
 // none, its own leaf, of leaf numbers from ids[i] on, is the end.
-func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float64) (Tree, error) {
-	var t Tree
+func (m *Model) steps(nodes []Node, splits []Split, steps []byte, ids []int32, leaves []float64) ([]Node, error) {
+	nodes = nodes[:0]
 	if len(splits) == 0 {
-		return t, errors.New("it has no nodes")
+		return nil, errors.New("it has no nodes")
 	}
-	index := make([]int32, len(splits)) // of nodes of the file among those of t
+	index := make([]int32, len(splits)) // of nodes of the file among nodes
 	for i := range splits {
-		index[i] = int32(len(t.nodes))
-		t.nodes = append(t.nodes, Node{})
+		index[i] = int32(len(nodes))
+		nodes = append(nodes, Node{})
 		no, yes := binary.LittleEndian.Uint16(steps[4*i:]), binary.LittleEndian.Uint16(steps[4*i+2:])
 		if no == 0 != (yes == 0) {
-			t.nodes = append(t.nodes, Node{})
+			nodes = append(nodes, Node{})
 		}
 	}
 	for i, split := range splits {
 		no, yes := int(binary.LittleEndian.Uint16(steps[4*i:])), int(binary.LittleEndian.Uint16(steps[4*i+2:]))
 		if i+max(no, yes) >= len(splits) {
-			return t, fmt.Errorf("node %d of %d goes on to node %d", i, len(splits), i+max(no, yes))
+			return nil, fmt.Errorf("node %d of %d goes on to node %d", i, len(splits), i+max(no, yes))
 		}
-		own := &t.nodes[index[i]]
+		own := &nodes[index[i]]
 		if no == 0 || yes == 0 {
 			from := int64(uint32(ids[i]))
 			if from+int64(m.Dimension) > int64(len(leaves)) {
-				return t, fmt.Errorf("node %d has the leaf %d of %d numbers", i, from, len(leaves))
+				return nil, fmt.Errorf("node %d has the leaf %d of %d numbers", i, from, len(leaves))
 			}
 			leaf := leaves[from : from+int64(m.Dimension)]
 			if no == yes {
 				own.Leaf = leaf
 				continue
 			}
-			t.nodes[index[i]+1].Leaf = leaf
+			nodes[index[i]+1].Leaf = leaf
 		}
 		if split.Column < 0 {
-			return t, fmt.Errorf("node %d asks none of the splits", i)
+			return nil, fmt.Errorf("node %d asks none of the splits", i)
 		}
 		*own = Node{Split: split, No: index[i+no], Yes: index[i+yes]}
 		if no == 0 {
@@ -354,5 +367,5 @@ func (m *Model) steps(splits []Split, steps []byte, ids []int32, leaves []float6
 			own.Yes = index[i] + 1
 		}
 	}
-	return t, nil
+	return nodes, nil
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-var errDamaged = errors.New("the file is damaged or ends too early")
+var errDamaged = errors.New("the file is damaged or ends too early; copy it, or save the model, again")
 
 // table is a table of FlatBuffers (https://flatbuffers.dev/internals/): each offset is checked against the bytes that
 // there are, and what a table lacks has its default. Offsets point forwards, so tables cannot form cycles.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Model is what a file holds, checked: indexes are within bounds.
@@ -77,11 +78,20 @@ const (
 	Statistic
 )
 
-// Tree is a decision tree: of nodes, or symmetric, where level i asks splits[i] and the answer is bit i of the number of the leaf.
+// Tree is a decision tree: of nodes, at hand or made when they are asked for, or symmetric, where level i asks splits[i] and the answer
+// is bit i of the number of the leaf.
 type Tree struct {
 	nodes  []Node
+	make   func(old []Node) ([]Node, error) // which has no error any more
+	size   int                              // of those
 	splits []Split
 	leaves []float64
+}
+
+// later is the tree whose nodes make makes, in the memory of old if it is large enough: they take several times that of the file.
+func later(old []Node, make func(old []Node) ([]Node, error)) ([]Node, Tree, error) {
+	nodes, err := make(old)
+	return nodes, Tree{make: make, size: len(nodes)}, err
 }
 
 // Node is a split with its children, or a leaf.
@@ -164,26 +174,33 @@ func (m *Model) symmetric(splits []Split, leaves []float64) (Tree, error) {
 
 // Size is the number of nodes.
 func (t *Tree) Size() int {
-	if t.nodes != nil {
+	switch {
+	case t.nodes != nil:
 		return len(t.nodes)
+	case t.make != nil:
+		return t.size
 	}
 	return 2<<len(t.splits) - 1
 }
 
-// Nodes are the nodes from the root on. Those of a symmetric tree, which take many times its memory, are made by each call.
-func (t *Tree) Nodes() []Node {
-	if t.nodes != nil {
-		return t.nodes
+// Nodes are the nodes from the root on, in the memory of old if it is large enough. Those of a symmetric tree take many times its memory.
+func (t *Tree) Nodes(old []Node) []Node {
+	switch {
+	case t.nodes != nil:
+		return append(old[:0], t.nodes...)
+	case t.make != nil:
+		nodes, _ := t.make(old)
+		return nodes
 	}
 	depth := len(t.splits)
-	nodes, width := make([]Node, t.Size()), len(t.leaves)>>depth
+	nodes, width := slices.Grow(old[:0], t.Size())[:t.Size()], len(t.leaves)>>depth
 	for level := range depth { // the last level of the file is the root: its bit is the highest
 		for i := 1<<level - 1; i < 2<<level-1; i++ {
 			nodes[i] = Node{Split: t.splits[depth-1-level], No: int32(2*i + 1), Yes: int32(2*i + 2)}
 		}
 	}
 	for i := range 1 << depth {
-		nodes[1<<depth-1+i].Leaf = t.leaves[i*width : (i+1)*width]
+		nodes[1<<depth-1+i] = Node{Leaf: t.leaves[i*width : (i+1)*width]}
 	}
 	return nodes
 }

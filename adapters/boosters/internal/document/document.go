@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Reader is at a value of a document. Each method but Kind reads it and goes on to the next one. No error is
@@ -31,6 +30,8 @@ type Reader interface {
 	End() error
 	// single is a number rounded to float32.
 	single() (float32, error)
+	// lists is memory for lists that are read.
+	lists() *scratch
 }
 
 // Kind is that of a value.
@@ -91,11 +92,11 @@ func Keys(head []byte, most int) (keys []string) {
 var errEnough = errors.New("enough is read")
 
 // Floats reads an array of numbers, rounded to float32.
-func Floats(r Reader) ([]float32, error) { return list(r, r.single) }
+func Floats(r Reader) ([]float32, error) { return list(r, &r.lists().floats, r.single) }
 
 // Ints reads an array of integers.
 func Ints(r Reader) ([]int32, error) {
-	return list(r, func() (int32, error) {
+	return list(r, &r.lists().ints, func() (int32, error) {
 		v, err := r.Number()
 		if err == nil && (v != math.Trunc(v) || math.Abs(v) > math.MaxInt32) {
 			err = fmt.Errorf("byte %d: %v is no integer of 32 bits", r.Offset(), v)
@@ -105,19 +106,31 @@ func Ints(r Reader) ([]int32, error) {
 }
 
 // Texts reads an array of texts.
-func Texts(r Reader) ([]string, error) { return list(r, r.Text) }
+func Texts(r Reader) ([]string, error) { return list(r, &r.lists().texts, r.Text) }
 
 // Doubles reads an array of numbers.
-func Doubles(r Reader) ([]float64, error) { return list(r, r.Number) }
+func Doubles(r Reader) ([]float64, error) { return list(r, &r.lists().doubles, r.Number) }
 
-// list reads an array of what element reads.
-func list[T any](r Reader, element func() (T, error)) (out []T, err error) {
-	err = r.Array(func() error {
+// scratch is the memory in which lists grow.
+type scratch struct {
+	ints    []int32
+	floats  []float32
+	doubles []float64
+	texts   []string
+}
+
+func (s *scratch) lists() *scratch { return s }
+
+// list reads an array of what element reads, in scratch, and returns it in memory of its size, nil without elements: models have many lists.
+func list[T any](r Reader, scratch *[]T, element func() (T, error)) ([]T, error) {
+	own := (*scratch)[:0]
+	err := r.Array(func() error {
 		v, err := element()
-		out = append(out, v)
+		own = append(own, v)
 		return err
 	})
-	return slices.Clone(out), err // of its size: models have many lists
+	*scratch = own
+	return append([]T(nil), own...), err
 }
 
 // wanted is the error of a value of another kind.
@@ -128,7 +141,7 @@ func wanted(r Reader, k Kind) error {
 	return fmt.Errorf("byte %d: %w", r.Offset(), errBroken)
 }
 
-var errBroken = errors.New("the file is damaged or ends too early")
+var errBroken = errors.New("the file is damaged or ends too early; copy it, or save the model, again")
 
 // Fields reads an object whose members of these keys the functions read; others are passed over. A key that is
 // there twice is an error.

@@ -10,6 +10,7 @@ import (
 
 // json reads JSON, in which NaN and Infinity are numbers, as C++ writes them.
 type json struct {
+	scratch
 	b     []byte
 	at    int
 	depth int

@@ -8,6 +8,7 @@ import (
 
 // ubj reads UBJSON with its numbers, texts, arrays and objects; arrays and objects may have counts, and types.
 type ubj struct {
+	scratch
 	b     []byte
 	at    int
 	depth int

@@ -96,7 +96,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 func Read(b []byte) (*Model, error) {
 	var f file
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, fmt.Errorf("the file is damaged or ends too early: %w", err)
+		return nil, fmt.Errorf("the file is damaged or ends too early (%w); copy it, or save the model, again", err)
 	}
 	switch {
 	case f.EBM == nil:
@@ -135,6 +135,7 @@ func Read(b []byte) (*Model, error) {
 		if err := m.scores(&t, own.Scores); err != nil {
 			return nil, fmt.Errorf("term %d, of %q: %w", i, own.Features, err)
 		}
+		f.EBM.Terms[i].Scores = nil // their memory is not needed any more
 		m.Terms = append(m.Terms, t)
 	}
 	return m, nil
@@ -240,7 +241,8 @@ func (m *Model) scores(t *Term, raw json.RawMessage) error {
 	if len(m.Intercept) > 1 {
 		shape = append(slices.Clone(shape), len(m.Intercept))
 	}
-	if err := t.flatten(raw, shape); err != nil {
+	t.Scores = make([]float64, 0, min(n, len(raw)))
+	if err := t.flatten(document.New(raw), shape); err != nil {
 		return err
 	}
 	if len(t.Scores) != n {
@@ -250,30 +252,22 @@ func (m *Model) scores(t *Term, raw json.RawMessage) error {
 }
 
 // flatten appends the numbers of nested lists of that shape.
-func (t *Term) flatten(raw json.RawMessage, shape []int) error {
-	if len(shape) == 1 {
-		var own []number
-		if err := json.Unmarshal(raw, &own); err != nil {
-			return err
+func (t *Term) flatten(r document.Reader, shape []int) error {
+	n := 0
+	err := r.Array(func() error {
+		n++
+		if len(shape) > 1 {
+			return t.flatten(r, shape[1:])
 		}
-		if len(own) != shape[0] {
-			return fmt.Errorf("a list of scores has %d entries, its bins are %d", len(own), shape[0])
+		v, err := r.Number()
+		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			err = fmt.Errorf("a score is %v", v)
 		}
-		v, err := finite(own)
-		t.Scores = append(t.Scores, v...)
+		t.Scores = append(t.Scores, v)
 		return err
+	})
+	if err == nil && n != shape[0] {
+		err = fmt.Errorf("a list of scores has %d entries, its bins are %d", n, shape[0])
 	}
-	var lists []json.RawMessage
-	if err := json.Unmarshal(raw, &lists); err != nil {
-		return err
-	}
-	if len(lists) != shape[0] {
-		return fmt.Errorf("a list of scores has %d entries, its bins are %d", len(lists), shape[0])
-	}
-	for _, l := range lists {
-		if err := t.flatten(l, shape[1:]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

@@ -28,7 +28,7 @@ func Read(ctx context.Context, src data.Source, columns []string) (*Frame, error
 		case !ok:
 			return nil, fmt.Errorf("native: no column %q in the data, which has %q", name, src.Schema().Names())
 		case c.Width > 0:
-			return nil, fmt.Errorf("native: column %q is a tensor of width %d: networks trained here read ordinary columns", name, c.Width)
+			return nil, fmt.Errorf("native: column %q holds %d numbers a row: networks trained here read columns of one", name, c.Width)
 		}
 		f.Columns = append(f.Columns, c)
 	}

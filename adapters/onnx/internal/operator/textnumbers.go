@@ -10,6 +10,9 @@ import (
 // textNumbers is the name of the operator that turns texts into numbers by a function that no file holds: Give names it.
 const textNumbers = "TextNumbers"
 
+// TextNumbers is the key of its nodes.
+const TextNumbers = partDomain + "." + textNumbers
+
 func textNumberOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Domain: partDomain, Name: textNumbers, Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: func(*graph.Check) error {
@@ -19,7 +22,7 @@ func textNumberOps[T kernel.Float]() []Entry[T] {
 }
 
 func (t Table[T]) giveTexts(functions map[string]func(string) float64) {
-	e := *t[partDomain+"."+textNumbers]
+	e := *t[TextNumbers]
 	refuse := e.Check
 	e.Check = func(c *graph.Check) error {
 		f := functions[c.Name]

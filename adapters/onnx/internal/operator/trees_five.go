@@ -46,22 +46,21 @@ func checkTreeEnsemble(c *graph.Check) error {
 	return t.finish(c, c.Inputs[0].Type, targets)
 }
 
-// Give lets nodes of TreeEnsemble take their trees from forests, and nodes of TextNumbers their functions from texts, by
-// the name of the node, once: forests is empty then. The attributes, which say the same in a file, are not looked at.
-func (t Table[T]) Give(forests map[string]*tree.Forest, texts map[string]func(string) float64) {
+// Give lets nodes of TreeEnsemble take their trees from sums, and nodes of TextNumbers their functions from texts, by
+// the name of the node. The attributes, which say the same in a file, are not looked at.
+func (t Table[T]) Give(sums map[string]*tree.Sum, texts map[string]func(string) float64) {
 	t.giveTexts(texts)
 	e := *t["ai.onnx.ml.TreeEnsemble"]
 	e.Check = func(c *graph.Check) error {
-		f := forests[c.Name]
-		if f == nil {
+		s := sums[c.Name]
+		if s == nil {
 			return checkTreeEnsemble(c)
 		}
-		delete(forests, c.Name) // one of the two is large enough
-		if err := errors.Join(checkTreeInput(c), treeWork(c, f)); err != nil {
+		if err := errors.Join(checkTreeInput(c), c.MultiplyAdds([]int{s.Nodes}, 1)); err != nil {
 			return err
 		}
-		given := &Trees{Ensemble: tree.New(f), Aggregate: "SUM", Transform: "NONE", Base: f.Base, Rounded: f.Rounded}
-		return given.finish(c, c.Inputs[0].Type, f.Targets)
+		given := &Trees{Ensemble: s.Ensemble, Aggregate: "SUM", Transform: "NONE", Base: s.Base, Rounded: s.Rounded}
+		return given.finish(c, c.Inputs[0].Type, s.Targets)
 	}
 	t[e.Key()] = &e
 }

@@ -116,12 +116,15 @@ func (d *discovery) isCoded(el Element, set int32, codes map[int][]float64) bool
 	return cells > 1 && size <= d.maxOrder && (set != d.all || isPart(el.Value) || el.Value.Producer != nil && table(el.Value.Producer) != nil)
 }
 
-// categories are the codes 0, 1, ... of the columns whose categories the file names.
+// categories are the codes 0, 1, ... of the columns whose categories the file names, and NaN if rows may lack them.
 func (d *discovery) categories(labels map[string][]string) map[int][]float64 {
 	codes := map[int][]float64{}
 	for c, name := range d.s.Columns {
 		for i := range labels[name] {
 			codes[c] = append(codes[c], float64(i))
+		}
+		if d.o.Missing && len(codes[c]) > 0 && !slices.Contains(labels[name], data.MissingLevel) {
+			codes[c] = append(codes[c], math.NaN())
 		}
 	}
 	return codes
@@ -266,6 +269,8 @@ func (d *discovery) factor(set int32, codes map[int][]float64, labels map[string
 		texts := labels[columns[i]]
 		for _, x := range codes[c] {
 			switch {
+			case math.IsNaN(x):
+				levels[i] = append(levels[i], data.MissingLevel)
 			case texts == nil:
 				levels[i] = append(levels[i], data.LevelText(x))
 			case int(x) < len(texts):

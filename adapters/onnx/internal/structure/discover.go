@@ -19,6 +19,7 @@ type Options struct {
 	Deep, Learned, Predictor []string
 	NoStructure              bool
 	Clip                     float64 // how far probabilities of classes are kept from 0 and 1; 0: not
+	Missing                  bool    // factors of trees have a level for what is missing
 	// Declared reads what the file declares of terms, Levels the texts of its columns;
 	// nil results: nothing.
 	Declared func() (*Declared, error)
