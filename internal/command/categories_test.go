@@ -1,11 +1,17 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/serve"
 )
 
 // categoricalModel is a LightGBM of kind (a, b) and yes (False, True), of which cells may be missing: 21, 12 and 22 by kind, 100 and 200
@@ -86,6 +92,18 @@ func TestMissingCategories(t *testing.T) {
 		if again := read(t, place("again.csv")); again != parts {
 			t.Errorf("%s: applied:\n%s\nwant\n%s", rows, again, parts)
 		}
+	}
+	e, err := serve.Open(place("out"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := serve.NewRows(2)
+	if err := errors.Join(asked.AddCodes("kind", data.Codes{Index: []int32{-1, 0}, Levels: []string{"a"}}), asked.AddNumeric("yes", []float64{1, math.NaN()})); err != nil {
+		t.Fatal(err)
+	}
+	split, _, err := e.Explain(t.Context(), asked, false, data.NAKeep)
+	if at := slices.Index(e.Parts(false), "eta"); err != nil || !slices.Equal(split[at], []float64{222, 121}) {
+		t.Errorf("served: %v %v", split, err)
 	}
 	refused := func(want string, args ...string) {
 		t.Helper()
