@@ -74,6 +74,9 @@ func TestColumnsOfPredictions(t *testing.T) {
 	if got := d.sample.Columns(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("pairs are looked for among %q", got)
 	}
+	if got := named(d.Base); got != "" {
+		t.Errorf("predictions have terms of their own: %s", got)
+	}
 	q = &Request{Network: lineOf(t, nil), Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{"~ a"}, Options: new(decompose.Options)}
 	if d, err = q.Ready(context.Background()); err != nil {
 		t.Fatal(err)
@@ -81,6 +84,18 @@ func TestColumnsOfPredictions(t *testing.T) {
 	if got := d.sample.Columns(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("pairs are looked for among %q", got)
 	}
+	if got := named(d.Base); got != "a b" {
+		t.Errorf("the network's own terms are %s", got)
+	}
+}
+
+// named are the terms of the first predictor.
+func named(m decompose.Model) string {
+	var names []string
+	for _, b := range m.Blocks(0) {
+		names = append(names, b.Term.Name())
+	}
+	return strings.Join(names, " ")
 }
 
 // lineOf is the network a - b, trained for a response; nil: its file does not say.
@@ -134,4 +149,89 @@ func TestTrainedFor(t *testing.T) {
 			t.Errorf("%+v: %q, want %q (%v)", c, got, c.want, err)
 		}
 	}
+}
+
+// learned is a network with functions f(a) of three units, f(b) of one, and f(a,b) and f(b,c), of which only the blocks are looked at.
+type learned struct{ decompose.Model }
+
+func (learned) Predictors() []string { return []string{"eta"} }
+func (learned) Blocks(int) (all []decompose.Block) {
+	for _, f := range []struct {
+		columns []string
+		width   int
+	}{{[]string{"a"}, 3}, {[]string{"b"}, 1}, {[]string{"a", "b"}, 4}, {[]string{"b", "c"}, 4}} {
+		all = append(all, decompose.Block{Term: &decompose.Tap{Tensor: "f(" + strings.Join(f.columns, ",") + ")", Features: f.columns, Width: f.width}})
+	}
+	return all
+}
+
+// TestImpure: main effects of learned pairs go to terms of the columns of which the network has one function, or none; not where
+// terms stay as they are fitted, nor of several networks.
+func TestImpure(t *testing.T) {
+	one := &Network{Path: "one.onnx"}
+	for _, c := range []struct {
+		others []*Network
+		terms  decompose.Terms
+		want   []string
+	}{{nil, "", []string{"b", "c"}}, {nil, decompose.Fitted, nil}, {[]*Network{one}, "", nil}} {
+		q := &Request{Network: one, Others: c.others, Options: &decompose.Options{Projection: decompose.Projection{Terms: c.terms}}}
+		if got := q.impure(learned{}); !slices.Equal(got, c.want) {
+			t.Errorf("%d others, terms %q: %q, want %q", len(c.others), c.terms, got, c.want)
+		}
+	}
+}
+
+// TestTwice: networks that are one file are named; columns of predictions are no files.
+func TestTwice(t *testing.T) {
+	a, again, b := &Network{Path: "a.onnx", SHA256: "1"}, &Network{Path: "copy.onnx", SHA256: "1"}, &Network{Path: "b.onnx", SHA256: "2"}
+	predictions := &Network{Path: "rows.csv", SHA256: "1", Predictions: &Predictions{}}
+	for _, c := range []struct {
+		networks []*Network
+		want     string
+	}{{[]*Network{a, b}, ""}, {[]*Network{a, predictions}, ""}, {[]*Network{a, b, again}, `"a.onnx" and "copy.onnx" are the same`}} {
+		if got := (&Request{Network: c.networks[0], Others: c.networks[1:]}).twice(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestNoClasses: a class to compare others with is asked of what has classes.
+func TestNoClasses(t *testing.T) {
+	counts, err := Predicted([][]string{{"p"}}, "log", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := Load(filepath.Join("..", "..", "..", "testdata", "zoo", "networks", "classifiers", "logistic_double.onnx"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, net := range map[string]*Network{
+		`the model has no class "b" to compare others with`:                           counts[0],
+		`the network has no softmax, so there is no class "b" to compare others with`: file,
+	} {
+		columns := []string{"p"}
+		if net == file {
+			columns = onnx.Unbound(net.Graph)[0].Columns
+		}
+		tab := table(t, columns...)
+		if net != file {
+			if tab, err = positive(tab); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q := &Request{Network: net, Rows: FilesOf(tab), Open: new(onnx.Options), Class: "b", Options: new(decompose.Options)}
+		if _, err := q.Ready(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// positive is the table with exp(p).
+func positive(tab *data.Table) (*data.Table, error) {
+	n := tab.Rows()
+	out, p := data.NewTable(n), make([]float64, n)
+	for i := range p {
+		p[i] = math.Exp(math.Sin(float64(i)))
+	}
+	return out, out.AddNumeric("p", p)
 }
