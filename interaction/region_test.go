@@ -69,3 +69,36 @@ func TestRegions(t *testing.T) {
 		}
 	}
 }
+
+// TestSingles: beside a pair, a curve that no term has is told of its column, with its share of the predictor's variance; the largest first.
+func TestSingles(t *testing.T) {
+	const n, p = 6000, 4
+	x := correlated(79, n, p, 0)
+	u := uniform(80)
+	eta := make([]float64, n)
+	var parts [p]float64
+	all, mean := 0.0, 0.0
+	for i := range n {
+		curves := [p]float64{x[0][i], math.Sin(2 * x[1][i]), 0.3 * x[2][i] * x[2][i], 0}
+		eta[i] = curves[0] + curves[1] + curves[2] + x[0][i]*x[3][i] + 0.5*u.normal()
+		all, mean = all+eta[i]*eta[i], mean+eta[i]
+		for j, c := range curves {
+			parts[j] += c * c
+		}
+	}
+	total := all/n - mean*mean/n/n
+	m := ranked(t, rows(t, x, eta), []string{"eta"}, names(p), "~ x0", decompose.Options{}).Predictors[0].Remainder
+	if len(m.Singles) != 2 || m.Singles[0].Feature != "x1" || m.Singles[1].Feature != "x2" {
+		t.Fatalf("singles %s", encoded(t, m))
+	}
+	square := 0.0
+	for i := range n { // about its mean
+		square += 0.3 * x[2][i] * x[2][i]
+	}
+	wants := []float64{parts[1] / n / total, (parts[2]/n - square*square/n/n) / total}
+	for i, want := range wants {
+		if got := m.Singles[i].Gain; math.Abs(got-want) > 0.1*want {
+			t.Errorf("%s takes %.3f, want about %.3f", m.Singles[i].Feature, got, want)
+		}
+	}
+}

@@ -118,6 +118,7 @@ func TestErrorShowsItsPlace(t *testing.T) {
 		"~ \x00":              "formula, character 3: '\\x00' is not part of a formula; a column's name with such characters goes into backquotes\n  ~ ?\n    ^",
 		"~ `a\\b`":            "formula, character 5: a \\ may only stand before another \\ or the closing quote; write \\\\\n  ~ `a\\b`\n      ^",
 		"~ `a\\":              "formula, character 5: a \\ may only stand before another \\ or the closing quote; write \\\\\n  ~ `a\\\n      ^",
+		"~ 2x":                "formula, character 3: a number runs into a name here; a column whose name begins with a digit goes into backquotes\n  ~ 2x\n    ^",
 		"sigma = x":           "formula, character 8: a formula needs a tilde, after the predictor's name too; write \"sigma = ~ ...\"\n  sigma = x\n         ^",
 	} {
 		_, err := Parse(text)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/base/onnxpb"
@@ -86,6 +88,13 @@ func TestColumnsOfPredictions(t *testing.T) {
 	}
 	if got := named(d.Base); got != "a b" {
 		t.Errorf("the network's own terms are %s", got)
+	}
+	if got := q.Options.ReconstructionTolerance; got != tolerance(q.Precision) {
+		t.Errorf("parts may miss the output by %g", got)
+	}
+	q.Options = &decompose.Options{ReconstructionTolerance: 0.5}
+	if _, err := q.Ready(context.Background()); err != nil || q.Options.ReconstructionTolerance != 0.5 {
+		t.Errorf("parts may miss the output by %g, %v", q.Options.ReconstructionTolerance, err)
 	}
 }
 
@@ -234,4 +243,44 @@ func positive(tab *data.Table) (*data.Table, error) {
 		p[i] = math.Exp(math.Sin(float64(i)))
 	}
 	return out, out.AddNumeric("p", p)
+}
+
+// TestSmoothOf: what may grow is a smooth of one column that says how many columns it has.
+func TestSmoothOf(t *testing.T) {
+	for term, want := range map[string]string{
+		"s(x, k = 20)": "x 20", `s(x, bs = "ps", k = 7)`: "x 7", "s(x)": " 0", "s(x, z, k = 30)": " 0", "te(x, k = 5)": " 0", "x": " 0", "x:z": " 0",
+	} {
+		f, err := formula.Parse("~ " + term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		column, k := smoothOf(f.Summands[0])
+		if got := fmt.Sprint(column, " ", k); got != want {
+			t.Errorf("%s: %q, want %q", term, got, want)
+		}
+	}
+}
+
+// rounded is a network that rounds the columns a and b.
+type rounded struct{ learned }
+
+func (rounded) Rounded() []string                                  { return []string{"a", "b"} }
+func (rounded) Rows(src data.Source, columns []string) data.Source { return src }
+
+// TestOwnColumns: columns that a formula reads are the data's own numbers; of others those that the network makes
+// of them will do.
+func TestOwnColumns(t *testing.T) {
+	f, err := basis.Parse("~ a", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		model    decompose.Model
+		formulas []*basis.Formula
+		want     []string
+	}{{learned{}, nil, nil}, {rounded{}, nil, []string{"a", "b"}}, {rounded{}, []*basis.Formula{f}, []string{"b"}}} {
+		if got := ownColumns(c.model, c.formulas, new(decompose.Options)); !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
 }
