@@ -2,9 +2,7 @@ package onnx
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -26,27 +24,8 @@ func loaded(t testing.TB, g *graph.Graph, opset int64) *Graph {
 // unchecked is a hand-built graph as it is.
 func unchecked(g *graph.Graph) *Graph { return &Graph{g: g} }
 
-// brief is a structure in one line per predictor: terms with columns, width and
-// coefficient, then the deep part.
-func brief(s *Structure) []string {
-	var lines []string
-	for _, p := range s.Predictors {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s[%s] = %.4g", p.Name, p.Head, p.Intercept)
-		for _, t := range p.Terms {
-			if t.Coefficient != nil {
-				fmt.Fprintf(&b, " + %.4g %s", *t.Coefficient, t.Name)
-			} else {
-				fmt.Fprintf(&b, " + %s:%d", t.Name, t.Width)
-			}
-		}
-		if p.Deep != nil {
-			fmt.Fprintf(&b, " + deep(%s):%d", strings.Join(p.Deep.Columns, ","), p.Deep.Width)
-		}
-		lines = append(lines, b.String())
-	}
-	return lines
-}
+// brief is a structure in one line per predictor: see graphtest.Brief.
+func brief(s *Structure) []string { return graphtest.Brief(s.found) }
 
 // someRows draws data for every input; integer inputs get 0 and 1.
 func someRows(t testing.TB, g *Graph, n int) *data.Batch {

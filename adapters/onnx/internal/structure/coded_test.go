@@ -125,7 +125,7 @@ func TestOpenCodes(t *testing.T) {
 	graphtest.LookUp(b, "table", "code", "e")
 	b.AddNode("Tanh", graphtest.In("x"), "u")
 	b.AddNode("Add", graphtest.In("e", "u"), "y")
-	if d := cmp.Diff([]string{"eta[] = 0 + f(a):1 + f(x):1"}, brief(find(t, load(t, b), nil))); d != "" {
+	if d := cmp.Diff([]string{"eta[] = 0 + f(a):1 + f(x):1"}, graphtest.Brief(find(t, load(t, b), nil))); d != "" {
 		t.Error(d)
 	}
 }

@@ -186,14 +186,14 @@ func TestDiscoverPatterns(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			g := c.build()
-			if d := cmp.Diff(c.want, brief(find(t, g, c.o))); d != "" {
+			if d := cmp.Diff(c.want, graphtest.Brief(find(t, g, c.o))); d != "" {
 				t.Error(d)
 			}
 			for _, opset := range []int64{13, 17} { // the same from a file
 				g := graphtest.Loaded(t, g, opset)
 				graphtest.CheckRules(t, g, 3)
 				f := find(t, g, c.o)
-				if d := cmp.Diff(c.want, brief(f)); d != "" {
+				if d := cmp.Diff(c.want, graphtest.Brief(f)); d != "" {
 					t.Errorf("from a file: %s", d)
 				}
 				checkSums(t, f, 1e-12)
@@ -231,7 +231,7 @@ func TestDiscoverMergesBoundColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"eta[] = 0 + 3 a + f(a):4 + f(b):2 + f(c):2"}
-	if d := cmp.Diff(want, brief(s)); d != "" {
+	if d := cmp.Diff(want, graphtest.Brief(s)); d != "" {
 		t.Error(d)
 	}
 	h := graphtest.NewHand(graphtest.Input("x", graph.Batch, 4))
@@ -239,7 +239,7 @@ func TestDiscoverMergesBoundColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"eta[] = 0 + 3 a"}, brief(s)); d != "" {
+	if d := cmp.Diff([]string{"eta[] = 0 + 3 a"}, graphtest.Brief(s)); d != "" {
 		t.Error(d)
 	}
 }
@@ -263,7 +263,7 @@ func TestDiscoverBudget(t *testing.T) {
 			deep = len(p.Deep.Columns)
 		}
 		if deep != c.deep {
-			t.Errorf("limits %+v: %v", c.l, brief(s))
+			t.Errorf("limits %+v: %v", c.l, graphtest.Brief(s))
 		}
 		if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "of the network too large to follow element by element and treated as a whole, first node") {
 			t.Errorf("notes %q", s.Notes)
@@ -287,7 +287,7 @@ func TestDiscoverUnrollBudget(t *testing.T) {
 	}
 	first, last := s.Predictors[0], s.Predictors[39]
 	if len(first.Terms) != 4 || first.Deep != nil || len(last.Terms) != 0 || last.Deep == nil || len(s.Notes) != 1 {
-		t.Errorf("%v\n%q", brief(s), s.Notes)
+		t.Errorf("%v\n%q", graphtest.Brief(s), s.Notes)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestDiscoverManyColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"eta[] = 0 + 3 x[1] + deep(x[0],x[1],x[2],x[3]):8"}, brief(s)); d != "" {
+	if d := cmp.Diff([]string{"eta[] = 0 + 3 x[1] + deep(x[0],x[1],x[2],x[3]):8"}, graphtest.Brief(s)); d != "" {
 		t.Error(d)
 	}
 }

@@ -67,7 +67,7 @@ func TestDiscoverThroughJoinedRows(t *testing.T) {
 			g := load(t, b)
 			graphtest.CheckRules(t, g, 3)
 			f := find(t, g, nil)
-			if d := cmp.Diff(c.want, brief(f)); d != "" {
+			if d := cmp.Diff(c.want, graphtest.Brief(f)); d != "" {
 				t.Error(d)
 			}
 			checkSums(t, f, 1e-12)

@@ -62,7 +62,7 @@ func TestDiscoverSpatial(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := find(t, load(t, graphtest.Model(c.opset, c.nodes)), nil)
-			if d := cmp.Diff(c.want, brief(f)); d != "" {
+			if d := cmp.Diff(c.want, graphtest.Brief(f)); d != "" {
 				t.Error(d)
 			}
 			checkSums(t, f, 1e-12)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -86,28 +85,6 @@ func evaluate(g *graph.Graph, want []*graph.Value, inputs [][]float64, rows int)
 		dst[i] = make([]float64, rows*v.Width())
 	}
 	return dst, r.Run(dst, inputs, rows)
-}
-
-// brief is what was found in one line per predictor: terms with columns, width and
-// coefficient, then the deep part.
-func brief(f *structure.Found) []string {
-	var lines []string
-	for _, p := range f.Predictors {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s[%s] = %.4g", p.Name, p.Head, p.Intercept)
-		for _, t := range p.Terms {
-			if t.Coefficient != nil {
-				fmt.Fprintf(&b, " + %.4g %s", *t.Coefficient, t.Name)
-			} else {
-				fmt.Fprintf(&b, " + %s:%d", t.Name, t.Width)
-			}
-		}
-		if p.Deep != nil {
-			fmt.Fprintf(&b, " + deep(%s):%d", strings.Join(p.Deep.Columns, ","), p.Deep.Width)
-		}
-		lines = append(lines, b.String())
-	}
-	return lines
 }
 
 // part is a term, or an element of the deep part, times its coefficients.

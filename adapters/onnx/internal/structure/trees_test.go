@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,25 +16,55 @@ import (
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
-// shape is a predictor in a line: head, terms, "deep" if there is a deep part.
-func shape(p structure.Predictor) string {
-	var parts []string
-	if p.Head != "" {
-		parts = append(parts, p.Head)
-	}
-	for _, t := range p.Terms {
-		if t.Width != 1 {
-			return "a term of several columns: " + t.Name
+// zoo is the file of a network of testdata/zoo.
+func zoo(name string) string {
+	return filepath.Join("..", "..", "..", "..", "testdata", "zoo", "networks", name+".onnx")
+}
+
+// Boosted stumps are sums of functions of one column, boosting of depth two of one and
+// two, and trees on many columns are deep, whoever wrote the file: on three and more unless
+// asked for. Each term is one column.
+func TestStructureOfTrees(t *testing.T) {
+	ofThree := regexp.MustCompile(`f\(\S+,\S+,\S+\) `)
+	for name, three := range map[string][]string{
+		"lightgbm/stumps":             {"f([0]) f([1])"},
+		"lightgbm/pairs":              {"f([0]) f([0],[1])"},
+		"lightgbm/classifier_stumps":  {"sigmoid f([0]) f([1])"},
+		"lightgbm/regressor":          {"deep"},
+		"lightgbm/split":              {"deep"},
+		"sklearn/bagging":             {"deep"},
+		"lightgbm/poisson":            {"exp f([0],[1]) f([1],[3]) f([0],[1],[2]) f([0],[1],[3]) deep"},
+		"xgboost/stumps":              {"f([0]) f([1])"},
+		"xgboost/classifier_stumps":   {"sigmoid f([0]) f([1])"},
+		"xgboost/pairs":               {"f([0],[1]) f([0],[2]) f([0],[3]) f([2],[3])"},
+		"xgboost/classes":             {"softmax f([0],[1]) f([0],[2]) f([0],[3]) f([0],[1],[2]) deep", "softmax f([0],[1]) f([0],[2]) f([2],[3]) f([0],[1],[2]) f([0],[2],[3]) deep", "softmax f([0],[1]) f([0],[2]) f([0],[3]) f([0],[1],[3]) deep"},
+		"catboost/stumps":             {"f(features[0]) f(features[1]) f(features[2]) f(features[3])"},
+		"sklearn/boosting_stumps":     {"f([0]) f([1])"},
+		"sklearn/hist_stumps":         {"f([0]) f([1])"},
+		"sklearn/boosting":            {"deep"},
+		"sklearn/boosting_classifier": {"sigmoid f([0],[1]) f([0],[2])"},
+		"sklearn/tree":                {"f([0],[1]) f([0],[2])"},
+	} {
+		g, err := graphtest.LoadFile(zoo(name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
 		}
-		parts = append(parts, t.Name)
-	}
-	if p.Deep != nil {
-		if p.Deep.Width != 1 {
-			return "a deep part of several features"
+		var two []string
+		for _, p := range three {
+			two = append(two, ofThree.ReplaceAllString(p, ""))
 		}
-		parts = append(parts, "deep")
+		for order, want := range map[int][]string{0: two, 3: three} {
+			s := find(t, g, &structure.Options{MaxOrder: order})
+			var got []string
+			for _, p := range s.Predictors {
+				got = append(got, graphtest.Shape(p))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, trees of %d columns at most: %q, want %q", name, order, got, want)
+			}
+		}
 	}
-	return strings.ReplaceAll(strings.Join(parts, " "), "X", "")
 }
 
 // twoDeep is a random ensemble of depth two on four columns, some of whose trees use
@@ -100,7 +131,7 @@ func TestRulesOfSplitTrees(t *testing.T) {
 	columns := [][]string{{"a", "b", "c", "d"}}
 	graphs := 0
 	for _, name := range []string{"xgboost/classes", "xgboost/classifier", "sklearn/forest_array", "lightgbm/classifier_array", "sklearn/forest", "handmade/trees_5", "lightgbm/split", "sklearn/bagging"} {
-		g, err := graphtest.LoadFile(filepath.Join("..", "..", "..", "..", "testdata", "zoo", "networks", name+".onnx"))
+		g, err := graphtest.LoadFile(zoo(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +179,7 @@ func TestTreesBehindLinearNodes(t *testing.T) {
 	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
 	f := find(t, load(t, b), nil)
 	p := f.Predictors[0]
-	if got := shape(p); got != "f(x) f(group)" {
+	if got := graphtest.Shape(p); got != "f(x) f(group)" {
 		t.Fatalf("terms %q", got)
 	}
 	if want := `the sum over the trees that depend on "group" alone: 3 trees`; p.Terms[1].Reason != want {
@@ -268,8 +299,8 @@ func TestEnsemblesThatAddUp(t *testing.T) {
 		c.build(b)
 		b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
 		f := find(t, load(t, b), nil)
-		if p := f.Predictors[0]; shape(p) != "f(x[0]) f(x[1]) f(x[0],x[1])" {
-			t.Errorf("%s: terms %q", name, shape(p))
+		if p := f.Predictors[0]; graphtest.Shape(p) != "f(x[0]) f(x[1]) f(x[0],x[1])" {
+			t.Errorf("%s: terms %q", name, graphtest.Shape(p))
 			continue
 		}
 		if got := valuesOf(t, f, 0); got != c.want {
@@ -342,5 +373,21 @@ func TestTooManySumsOfEnsembles(t *testing.T) {
 	}
 	if w := f.Predictors[5].Terms[0].Width; w != 3 {
 		t.Errorf("a term of %d columns", w)
+	}
+}
+
+// Nobody has to name what was split: names that the file uses otherwise are kept.
+func TestNamesOfSplitTreesAreFree(t *testing.T) {
+	b := twoDeep(6)
+	b.AddNode("Neg", []string{"y"}, "y/trees")
+	b.Output("y/trees", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	f := find(t, load(t, b), nil)
+	rows := drawn(f, 5)
+	y, _ := partsOf(t, f, 0, rows)
+	negated, _ := partsOf(t, f, 1, rows)
+	for i, v := range y {
+		if negated[i] != -v {
+			t.Errorf("y is %v, -y is %v", v, negated[i])
+		}
 	}
 }

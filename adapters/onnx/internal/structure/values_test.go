@@ -20,7 +20,7 @@ func TestConstantUnits(t *testing.T) {
 	weights := graphtest.Floats([]int{2, 3}, 0, 1, 0, 0, 0, 1)
 	units := h.Node("Sigmoid", nil, graphtest.Rows(3), h.Node("MatMul", nil, graphtest.Rows(3), x, weights))
 	f := find(t, h.Output("y", h.Linear(units, 4, 1, 1)), nil) // 4 sigmoid(0) is 2
-	if d := cmp.Diff([]string{"eta[] = 2 + f(x[0]):1 + f(x[1]):1"}, brief(f)); d != "" {
+	if d := cmp.Diff([]string{"eta[] = 2 + f(x[0]):1 + f(x[1]):1"}, graphtest.Brief(f)); d != "" {
 		t.Error(d)
 	}
 	if !slices.Contains(f.Notes, "1 unit that depends on no column is part of the intercept") {
@@ -49,7 +49,7 @@ func TestUndefined(t *testing.T) {
 			b.AddNode("Exp", graphtest.In("b"), "e")
 			b.AddNode("Where", graphtest.In("is", "one", "e"), "y")
 		})), nil)
-		if got := brief(f); got[0] != want {
+		if got := graphtest.Brief(f); got[0] != want {
 			t.Errorf("%s: %q, want %q", operator, got, want)
 		}
 	}
