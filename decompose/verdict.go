@@ -12,13 +12,13 @@ const (
 	// this share of its variance, which is a standard error of a third of its sd: other rows then move a term of few degrees of
 	// freedom by half of its sd about once in ten times, one of many hardly ever.
 	weakShare = 1.0 / 9
-	// small are a standard error and the sd of its term, relative to the predictor's sd, up to which the term is told: that there is
-	// no effect to speak of is a finding.
-	small = 0.05
+	// negligible is the share of the predictor's sd up to which a term's sd and its standard error do not count: that there is no effect
+	// to speak of is a finding.
+	negligible = 0.05
 	// weakConcurvity is the share of some function of a term that others reproduce, from
 	// which on the network's chance splits it, not the rows. Retrained networks moved such
 	// terms by half of their sd where the standard error said an eighth, since along such a
-	// function a network does not err at random from row to row (docs/verdicts.md). It is
+	// function a network does not err at random from row to row (TestNearCopies). It is
 	// the worst case over the term's functions: a fitted curve may lie in the others' span
 	// by half only (0.55) and yet move by half of itself.
 	weakConcurvity = 0.99
@@ -119,7 +119,7 @@ func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
 	if t.PinnedRows > 0 {
 		why = append(why, Reason{Kind: ReasonSingleRows, Value: float64(t.PinnedRows)})
 	}
-	if se2 > weakShare*t.After.Variance && max(se2, t.After.Variance) > small*small*d.Variance.Total {
+	if se2 > weakShare*t.After.Variance && max(se2, t.After.Variance) > negligible*negligible*d.Variance.Total {
 		why = append(why, Reason{Kind: ReasonStandardError, Value: ratio(math.Sqrt(se2), math.Sqrt(t.After.Variance))})
 	}
 	if t.LackOfFit.Matters() {

@@ -28,7 +28,7 @@ import (
 type format struct {
 	library string
 	is      func(head []byte) bool                        // whether a file that begins with head is one
-	read    func(file []byte, whole bool) (*model, error) // as model.whole
+	read    func(file []byte, whole bool) (*model, error) // whole: see model
 }
 
 func formats() []format {
@@ -69,13 +69,13 @@ func Load(r io.Reader, o *onnx.LoadOptions) (*onnx.Graph, error) {
 	return m.load(sum, o)
 }
 
-// read is the model of a file, whole if all says so, and the file's SHA-256.
-func read(r io.Reader, o *onnx.LoadOptions, all bool) (*model, string, error) {
+// read is the model of a file and the file's SHA-256; whole: see model.
+func read(r io.Reader, o *onnx.LoadOptions, whole bool) (*model, string, error) {
 	var limit int64 = 1<<31 - 1
 	if o != nil && o.MaxFileSize > 0 {
 		limit = o.MaxFileSize
 	}
-	file, err := whole(r, limit)
+	file, err := contents(r, limit)
 	if err != nil {
 		return nil, "", fmt.Errorf("boosters: reading the model: %w", err)
 	}
@@ -87,7 +87,7 @@ func read(r io.Reader, o *onnx.LoadOptions, all bool) (*model, string, error) {
 			continue
 		}
 		sum := sha256.Sum256(file) // first, so that the file goes before its trees are laid out
-		m, err := f.read(file, all)
+		m, err := f.read(file, whole)
 		if err == nil {
 			err = m.check()
 		}
@@ -107,8 +107,8 @@ func release(size int) {
 	}
 }
 
-// whole reads r, up to limit bytes and one more. A file, whose size is known, takes no more memory than its bytes.
-func whole(r io.Reader, limit int64) ([]byte, error) {
+// contents reads r, up to limit bytes and one more. A file, whose size is known, takes no more memory than its bytes.
+func contents(r io.Reader, limit int64) ([]byte, error) {
 	var file bytes.Buffer
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {

@@ -32,7 +32,7 @@ type model struct {
 	outputs          []string // a name for each target; of the link softmax one for all
 	classes          []string // of the link softmax, if the file names them
 	notes            []string
-	whole            bool // all will be in a file, in operators of the standard; else trees are laid out as they are read
+	whole            bool // it will be written out in operators of the standard, trees and all; else trees are laid out as they are read
 }
 
 // column is a feature of the model.
@@ -83,7 +83,8 @@ const (
 // zeroTo is how far from 0 a number is 0 for LightGBM, which has it as a float.
 var zeroTo = float64(float32(1e-35))
 
-// ensemble is trees: those of forest, which are laid out behind the others of grown when they are many, unless the model is whole. Each target k of the model is one of theirs; further ones are multiplied: number
+// ensemble is trees. They are read into forest; unless the model is whole, those of forest go on to grown whenever they are many, so
+// that a file's trees are never all there in both forms. Each target k of the model is one of theirs; further ones are multiplied: number
 // targets (1 + j) + k of the forest adds to target k times column times[j], 0 where that is missing.
 type ensemble struct {
 	forest *tree.Forest

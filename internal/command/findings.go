@@ -73,12 +73,15 @@ func allOf(n int) string {
 	return fmt.Sprintf("all %d", n)
 }
 
+// verdictsOfHierarchy stands behind what hierarchical terms are.
+const verdictsOfHierarchy = " This is the convention of their verdicts."
+
 // writeHierarchy says how unique terms are of which some have margins.
 func writeHierarchy(w io.Writer, r *decompose.Result) {
 	var s said
 	for i := range r.Predictors {
 		if p := &r.Predictors[i]; p.Hierarchy != nil {
-			s.add(bounded(report.Hierarchy(p))+" This is the convention of their verdicts.", shown(p.Name))
+			s.add(bounded(report.Hierarchy(p))+verdictsOfHierarchy, shown(p.Name))
 		}
 	}
 	if len(s.order) > 1 { // they differ in a figure, and the report has it
@@ -86,7 +89,7 @@ func writeHierarchy(w io.Writer, r *decompose.Result) {
 		for _, text := range s.order[1:] {
 			all = append(all, s.of[text]...)
 		}
-		writeProse(w, "  "+ofPredictors(r, all), 2, report.Hierarchical+" This is the convention of their verdicts. (How far the rows determine that is in the report.)")
+		writeProse(w, "  "+ofPredictors(r, all), 2, report.Hierarchical+verdictsOfHierarchy+" (How far the rows determine that is in the report.)")
 		return
 	}
 	for _, text := range s.order {

@@ -130,23 +130,18 @@ func (t *latexTable) String() string {
 
 // latexText is a name in LaTeX. A line that begins with [ or * would be an argument of the \\ above it.
 func latexText(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		switch {
-		case strings.ContainsRune("&%$#_{}", r):
-			b.WriteString("\\" + string(r))
-		case strings.ContainsRune(`\~^<>|`, r):
-			names := map[rune]string{'\\': "backslash", '~': "asciitilde", '^': "asciicircum", '<': "less", '>': "greater", '|': "bar"}
-			b.WriteString(`\text` + names[r] + "{}")
-		case i == 0 && (r == '[' || r == '*'):
-			b.WriteString("{" + string(r) + "}")
-		case !strconv.IsPrint(r):
-			b.WriteString(" ")
-		default:
-			b.WriteRune(r)
+	name = strings.Map(func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
 		}
+		return ' '
+	}, name)
+	text := strings.NewReplacer("&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`, `\`, `\textbackslash{}`,
+		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`).Replace(name)
+	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "*") {
+		return "{" + text[:1] + "}" + text[1:]
 	}
-	return b.String()
+	return text
 }
 
 // latexNumber is a number of a table, a share or a word in LaTeX: minus signs, powers of ten, no break before %.

@@ -296,7 +296,7 @@ func (m *Model) trees(t table, splits []Split) error {
 			if len(steps)/4 < int(start+size) || len(ids) < int(start+size) {
 				return fmt.Errorf("tree %d: %w", i, errDamaged)
 			}
-			scratch, tree, err = later(scratch, func(nodes []Node) ([]Node, error) {
+			scratch, tree, err = builtLater(scratch, func(nodes []Node) ([]Node, error) {
 				splits, err := own()
 				if err != nil {
 					return nil, err

@@ -82,16 +82,17 @@ const (
 // is bit i of the number of the leaf.
 type Tree struct {
 	nodes  []Node
-	make   func(old []Node) ([]Node, error) // which has no error any more
-	size   int                              // of those
+	build  func(old []Node) ([]Node, error) // makes the nodes; it has done so once, without an error
+	size   int                              // how many it makes
 	splits []Split
 	leaves []float64
 }
 
-// later is the tree whose nodes make makes, in the memory of old if it is large enough: they take several times that of the file.
-func later(old []Node, make func(old []Node) ([]Node, error)) ([]Node, Tree, error) {
-	nodes, err := make(old)
-	return nodes, Tree{make: make, size: len(nodes)}, err
+// builtLater checks that build makes nodes, in the memory of old if it is large enough, and is the tree that has it in their place: they
+// take several times the memory of the file.
+func builtLater(old []Node, build func(old []Node) ([]Node, error)) ([]Node, Tree, error) {
+	nodes, err := build(old)
+	return nodes, Tree{build: build, size: len(nodes)}, err
 }
 
 // Node is a split with its children, or a leaf.
@@ -177,7 +178,7 @@ func (t *Tree) Size() int {
 	switch {
 	case t.nodes != nil:
 		return len(t.nodes)
-	case t.make != nil:
+	case t.build != nil:
 		return t.size
 	}
 	return 2<<len(t.splits) - 1
@@ -188,8 +189,8 @@ func (t *Tree) Nodes(old []Node) []Node {
 	switch {
 	case t.nodes != nil:
 		return append(old[:0], t.nodes...)
-	case t.make != nil:
-		nodes, _ := t.make(old)
+	case t.build != nil:
+		nodes, _ := t.build(old)
 		return nodes
 	}
 	depth := len(t.splits)
