@@ -16,8 +16,8 @@ type Remainder struct {
 	// UnexplainedByPairs is Share less the gains of Pairs: by polynomials of degree 4 in
 	// the ranks of numbers, and the 8 bins of factors.
 	UnexplainedByPairs float64 `json:"unexplained_by_pairs"`
-	// SingleColumns is the part of Share that functions of single columns would explain,
-	// which the formula's terms of them do not hold.
+	// SingleColumns is the part of Share that functions of single columns would explain, which
+	// the formula's terms of them do not hold; 0 if no column's are beyond chance.
 	SingleColumns float64 `json:"single_columns,omitempty"`
 	// Singles are the columns whose functions take most of that, each by itself, the largest
 	// first: columns go together, so they need not add up to it.

@@ -8,7 +8,8 @@ import (
 )
 
 // candidates are the pairs for exact products: those chosen before, and the best by the
-// tables, which are of predictor k alone. nil: no pair passes the test of all, or none that is new.
+// tables, which are of predictor k alone. nil: none of those that pass the test of all is new. None is among
+// them in the first round if none passes; functions of single columns are then all there is to look at.
 func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) *look {
 	var chosen, known [][2]int
 	if f != nil {
@@ -45,7 +46,7 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) 
 		}
 	}
 	if passing == 0 {
-		return nil
+		scores = nil
 	}
 	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.gain, a.gain) })
 	limit, width := most(r), v.productsOf(chosen)
@@ -58,12 +59,12 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) 
 		chosen = append(chosen, pairs[s.pair])
 		added++
 	}
-	if added == 0 {
+	if added == 0 && f != nil {
 		return nil
 	}
 	known = known[:min(len(known), maxCandidates)]
 	leftOver := passing > added && scores[min(added, len(scores)-1)].gain > worthRound*t.squares[0]
-	single, degree := v.singles(chosen)
+	single, degree := v.singles(chosen, t)
 	return &look{newFunctions(v.scales, single, degree, known, chosen), tested, leftOver}
 }
 
@@ -87,8 +88,9 @@ func together(d *decompose.Predictor, a, b string) bool {
 }
 
 // singles are the columns whose own functions are taken out of the pairs', and up to which
-// degree: all, or of very many, or on few rows, those of the pairs.
-func (v *Ranking) singles(pairs [][2]int) (of []int, degree int) {
+// degree: all, or of very many, or on few rows, those of the pairs. Without pairs they are those
+// of which the remainder's means by bins say most.
+func (v *Ranking) singles(pairs [][2]int, t *tables) (of []int, degree int) {
 	var all, some []int
 	for j := range v.scales {
 		all = append(all, j)
@@ -98,17 +100,34 @@ func (v *Ranking) singles(pairs [][2]int) (of []int, degree int) {
 	}
 	most := min(maxSingles, v.rows/8)
 	for _, of := range [][]int{all, some} {
-		for degree := maxSingleDegree; degree >= minSingleDegree; degree-- {
-			width := 0
-			for _, j := range of {
-				width += v.scales[j].singleWidth(degree)
-			}
-			if width <= most {
+		for degree := maxSingleDegree; degree >= minSingleDegree && len(of) > 0; degree-- {
+			if v.width(of, degree) <= most {
 				return of, degree
 			}
 		}
 	}
-	return some, degrees
+	if len(pairs) > 0 {
+		return some, degrees
+	}
+	told := make([]float64, len(all))
+	for j := range all {
+		told[j] = t.between(j, len(all))
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(told[b], told[a]) })
+	for v.width(all, minSingleDegree) > most {
+		all = all[:len(all)-1]
+	}
+	slices.Sort(all)
+	return all, minSingleDegree
+}
+
+// width counts the functions of these columns alone.
+func (v *Ranking) width(of []int, degree int) int {
+	n := 0
+	for _, j := range of {
+		n += v.scales[j].singleWidth(degree)
+	}
+	return n
 }
 
 // Memory is about how many bytes a Ranking of so many columns and predictors holds, held

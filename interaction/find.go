@@ -1,6 +1,8 @@
 package interaction
 
 import (
+	"slices"
+
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -16,7 +18,7 @@ type finding struct {
 	steps   []step
 	single  float64   // what functions of single columns explain of sum w r^2
 	of      []int     // scales whose own functions were looked at,
-	singles []float64 // and what each one's explain alone
+	singles []float64 // and what each one's explain alone; 0 where noise may do so
 	weight  float64   // of the rows
 	tested  int
 	fit     *fit // nil: it explains nothing
@@ -42,7 +44,10 @@ func (v *Ranking) find(r *decompose.Result, k int) *finding {
 		workers := v.goroutines(len(l.functions.pairs))
 		s := newSelection(l.functions, p, workers)
 		steps := s.choose(level/float64(l.tested), workers)
-		f = &finding{steps: steps, single: s.single, of: l.functions.of, singles: l.functions.singleGains(p), weight: p.weight, tested: l.tested}
+		f = &finding{steps: steps, of: l.functions.of, singles: l.functions.singleGains(p), weight: p.weight, tested: l.tested}
+		if slices.ContainsFunc(f.singles, func(gain float64) bool { return gain > 0 }) {
+			f.single = s.single
+		}
 		if len(f.steps) == 0 && f.single <= 0 {
 			return nil
 		}

@@ -51,6 +51,9 @@ func newSelection(f *functions, p *products, workers int) *selection {
 	h := factorised(dense(gram.Slice(0, m, 0, m)), m, own, tolerance)
 	s.single = h.quadratic(p.score[:m]) - h.trace(dense(sandwich.Slice(0, m, 0, m)), m)
 
+	if len(s.pairs) == 0 {
+		return s
+	}
 	kept := len(h.kept)
 	rows := func(a *mat.Dense, lo, hi int) *mat.Dense { // the kept rows of a's columns lo to hi
 		out := mat.NewDense(kept, hi-lo, nil)

@@ -70,6 +70,36 @@ func TestRegions(t *testing.T) {
 	}
 }
 
+// TestSinglesWithoutPairs: with no pair beyond chance columns are told whose curves no term has, of few columns and of more
+// than can be looked at together; noise of unequal variance is told of none.
+func TestSinglesWithoutPairs(t *testing.T) {
+	const n = 4000
+	for _, p := range []int{3, 80} {
+		x := correlated(83, n, p, 0)
+		u := uniform(84)
+		curves, noise := make([]float64, n), make([]float64, n)
+		for i := range n {
+			noise[i] = x[0][i] + x[2][i]*u.normal()
+			curves[i] = x[0][i] + math.Sin(2*x[p-1][i]) + u.normal()
+		}
+		told := func(eta []float64) *decompose.Remainder {
+			m := ranked(t, rows(t, x, eta), []string{"eta"}, names(p), "~ x0", decompose.Options{}).Predictors[0].Remainder
+			if len(m.Pairs) > 0 {
+				t.Errorf("%d columns: pairs %v", p, m.Pairs)
+			}
+			return m
+		}
+		if m := told(curves); len(m.Singles) != 1 || m.Singles[0].Feature != names(p)[p-1] || math.Abs(m.SingleColumns-m.Singles[0].Gain) > 0.03 {
+			t.Errorf("%d columns: of a curve %s", p, encoded(t, m))
+		} else if share := 0.5 / (1 + 0.5 + 1); math.Abs(m.SingleColumns-share) > 0.05 {
+			t.Errorf("%d columns: %.3f of the variance, want about %.3f", p, m.SingleColumns, share)
+		}
+		if m := told(noise); m.SingleColumns != 0 || m.Singles != nil {
+			t.Errorf("%d columns: of noise %s", p, encoded(t, m))
+		}
+	}
+}
+
 // TestSingles: beside a pair, a curve that no term has is told of its column, with its share of the predictor's variance; the largest first.
 func TestSingles(t *testing.T) {
 	const n, p = 6000, 4

@@ -10,8 +10,8 @@ import (
 // leastSingle is the share of Var(eta) from which on a single column is named.
 const leastSingle = 0.0005
 
-// singleGains are, by column of f.of, what its functions alone explain of sum w r^2. They
-// need not add up to what all columns' do: columns go together.
+// singleGains are, by column of f.of, what its functions alone explain of sum w r^2, 0 unless they pass the test
+// of all columns (Bonferroni). They need not add up to what all columns' do: columns go together.
 func (f *functions) singleGains(p *products) []float64 {
 	out := make([]float64, len(f.of))
 	at := 1 // behind the constant
@@ -30,8 +30,9 @@ func (f *functions) singleGains(p *products) []float64 {
 			}
 			score[a], own[a] = p.score[x], p.gram[x*p.n+x]
 		}
-		h := factorised(gram, n, own, tolerance)
-		out[i] = h.quadratic(score) - h.trace(sandwich, n)
+		if s := scored(score, gram, sandwich, own, tolerance); s.p*float64(len(f.of)) < level {
+			out[i] = max(0, s.gain)
+		}
 	}
 	return out
 }

@@ -49,6 +49,29 @@ func (t *tables) squared(k int) []float64 {
 	return t.square[k]
 }
 
+// between is the first predictor's sum of squares between the bins of column j of so many, from the column's table
+// beside a neighbour.
+func (t *tables) between(j, columns int) float64 {
+	i := max(0, j-1) // the pair (i, i+1) begins row i of the triangle
+	at := cells * (i*columns - i*(i+1)/2)
+	var weight, score [stride]float64
+	for cell := range cells {
+		bin := cell / stride
+		if j > 0 {
+			bin = cell % stride
+		}
+		weight[bin] += t.weight[at+cell]
+		score[bin] += t.score[0][at+cell]
+	}
+	sum := 0.0
+	for bin, w := range weight {
+		if w > 0 {
+			sum += score[bin] * score[bin] / w
+		}
+	}
+	return sum
+}
+
 // each calls f on the numbers of t and the same ones of o.
 func (t *tables) each(o *tables, f func(dst, src []float64)) {
 	f(t.weight, o.weight)
