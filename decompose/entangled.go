@@ -6,15 +6,25 @@ import (
 )
 
 // Entanglement is a group of terms of which only the sum is identified, and why. Before
-// and After are moments of the sum, nil in files of versions that did not have them.
+// and After are moments of the sum, nil in files of versions that did not have them. Weak says why
+// these rows hardly tell the sum either; nil: they do, or there are no standard errors.
 // Two terms are entangled if a direction that was dropped changes the values of both. Dependent
 // columns inside one term, as of dead units of a network, leave its function identified.
 type Entanglement struct {
 	Terms   []string `json:"terms"`
 	Reason  string   `json:"reason"`            // Because in words, a clause
 	Because []Reason `json:"reasons,omitempty"` // why each two of them overlap; nil in files of versions that did not have it
+	Weak    []Reason `json:"weak,omitempty"`
 	Before  *Moment  `json:"before,omitempty"`
 	After   *Moment  `json:"after,omitempty"`
+}
+
+// Why is Reason and, of a sum that is weak, why.
+func (e *Entanglement) Why() string {
+	if e.Weak == nil {
+		return e.Reason
+	}
+	return e.Reason + "; besides, " + because(e.Weak)
 }
 
 // entanglement explains a group of d's terms by what they are.

@@ -17,9 +17,9 @@ func (r *Result) Judge() { r.judge() }
 
 // MeanSquaredError is that of term j of predictor k.
 func (r *Result) MeanSquaredError(k, j int) float64 {
-	return r.Predictors[k].meanSquaredError(j, func(v mat.Symmetric, terms ...int) float64 {
+	return r.Predictors[k].meanSquaredError(func(v mat.Symmetric, terms ...int) float64 {
 		return linalg.Trace(v, r.sum.Total().Predictor(k).Products(terms...))
-	})
+	}, j)
 }
 
 // Covariances are those of predictor k's raw coefficients, of the projection and of the

@@ -118,6 +118,7 @@ func (l labelling) predictor(d *Predictor) {
 			e.Because = l.told(e.Because)
 			e.Reason = because(e.Because)
 		}
+		e.Weak = l.told(e.Weak)
 	}
 	d.Concurvity = slices.Clone(d.Concurvity)
 	for i := range d.Concurvity {

@@ -33,6 +33,7 @@ type judging struct {
 	margins [][]int // of each term, those to which it is orthogonal; nil: terms are as fitted
 
 	group []int            // of each term, its place in Predictor.Entangled; -1: none
+	sums  [][]int          // the terms of each of these
 	of    map[string][]int // the terms of a feature
 }
 
@@ -53,6 +54,10 @@ func (d *Predictor) judge(x trace) {
 		return
 	}
 	d.fit.judging.index(d)
+	for i := range d.Entangled {
+		e := &d.Entangled[i]
+		e.Weak = labelling{raw: d}.told(d.imprecision(e.After, d.meanSquaredError(x, d.fit.judging.sums[i]...)))
+	}
 	for j := range d.Terms {
 		t := &d.Terms[j]
 		t.Because = labelling{raw: d}.told(d.reasons(j, x))
@@ -73,9 +78,11 @@ func (g *judging) index(d *Predictor) {
 			g.of[f] = append(g.of[f], j)
 		}
 	}
+	g.sums = make([][]int, len(d.Entangled))
 	for i, e := range d.Entangled {
 		for _, name := range e.Terms {
 			g.group[at[name]] = i
+			g.sums[i] = append(g.sums[i], at[name])
 		}
 	}
 }
@@ -106,7 +113,7 @@ func (d *Predictor) reasons(j int, x trace) []Reason {
 		e := d.Entangled[i]
 		return slices.Concat([]Reason{{Kind: ReasonSum, With: e.Terms}}, e.Because)
 	}
-	return append(d.weakness(j, d.meanSquaredError(j, x)), d.conventions(j)...)
+	return append(d.weakness(j, d.meanSquaredError(x, j)), d.conventions(j)...)
 }
 
 // weakness says why the rows hardly tell term j, whose squared standard error is se2 on
@@ -119,26 +126,33 @@ func (d *Predictor) weakness(j int, se2 float64) (why []Reason) {
 	if t.PinnedRows > 0 {
 		why = append(why, Reason{Kind: ReasonSingleRows, Value: float64(t.PinnedRows)})
 	}
-	if se2 > weakShare*t.After.Variance && max(se2, t.After.Variance) > negligible*negligible*d.Variance.Total {
-		why = append(why, Reason{Kind: ReasonStandardError, Value: ratio(math.Sqrt(se2), math.Sqrt(t.After.Variance))})
-	}
+	why = append(why, d.imprecision(&t.After, se2)...)
 	if t.LackOfFit.Matters() {
 		why = append(why, Reason{Kind: ReasonLackOfFit, Value: t.LackOfFit.Share})
 	}
 	return append(why, d.nearCopy(j)...)
 }
 
-// meanSquaredError is the weighted mean over the training rows of the squared standard error of term j,
-// tr(V C), V being the covariance of its coefficients and C that of its columns; 0 where there are no
+// imprecision says that the standard error of a term, or of a sum, is large next to its standard deviation, se2 being
+// its square on average; nil: it is not.
+func (d *Predictor) imprecision(after *Moment, se2 float64) []Reason {
+	if after == nil || !(se2 > weakShare*after.Variance) || max(se2, after.Variance) <= negligible*negligible*d.Variance.Total {
+		return nil
+	}
+	return []Reason{{Kind: ReasonStandardError, Value: ratio(math.Sqrt(se2), math.Sqrt(after.Variance))}}
+}
+
+// meanSquaredError is the weighted mean over the training rows of the squared standard error of the sum of terms,
+// tr(V C), V being the covariance of their coefficients and C that of their columns; 0 where there are no
 // standard errors. For smoothed splits it is the error from drawing other rows, without the allowance
 // for bias by smoothing that bands have.
-func (d *Predictor) meanSquaredError(j int, x trace) float64 {
+func (d *Predictor) meanSquaredError(x trace, terms ...int) float64 {
 	c := d.covariance()
 	if c != nil && c.splits != nil && c.splits.stable != nil {
 		own := *c
 		own.splits, c = c.splits.stable, &own
 	}
-	u, err := d.uncertaintyBy(c, j)
+	u, err := d.uncertaintyBy(c, terms...)
 	if err != nil || u.cov == nil { // an error is of results that were read, which are not judged again
 		return 0
 	}

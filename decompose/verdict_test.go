@@ -378,3 +378,25 @@ func TestSumMoment(t *testing.T) {
 		}
 	})
 }
+
+// TestWeakSum: whether the rows tell a sum does not depend on how many terms it is written in. s(x0, fx = TRUE) is the same
+// functions with x0 beside it; rows few or many, it is weak in both or in neither, by the same standard error.
+func TestWeakSum(t *testing.T) {
+	for _, c := range []struct {
+		rows int
+		weak bool
+	}{{40, true}, {4000, false}} {
+		tab := normals(t, c.rows, 2, 4)
+		judged := func(formula string) *decompose.Predictor {
+			m := formulaBox(t, tab, []string{"x0", "x1"}, formula, func(x []float64) float64 { return math.Sin(x[0]) + 2*x[1]*x[1] })
+			r, _ := run(t, m, tab, decompose.Options{})
+			return &r.Predictors[0]
+		}
+		alone, sum := judged("~ s(x0, fx = TRUE)").Terms[0].Because, judged("~ x0 + s(x0, fx = TRUE)").Entangled[0]
+		if (alone != nil) != c.weak || (sum.Weak != nil) != c.weak {
+			t.Errorf("%d rows: alone %v, as a sum %v", c.rows, alone, sum.Weak)
+		} else if c.weak && (len(sum.Weak) != 1 || sum.Weak[0].Kind != decompose.ReasonStandardError || math.Abs(sum.Weak[0].Value-alone[len(alone)-1].Value) > 1e-9) {
+			t.Errorf("%d rows: alone %v, as a sum %v", c.rows, alone, sum.Weak)
+		}
+	}
+}

@@ -12,8 +12,9 @@ import (
 type candidate struct {
 	effect        *Effect
 	terms         []*decompose.TermResult
-	before, after float64 // sd over the rows
-	estimated     bool    // that sd
+	sum           *decompose.Entanglement // of terms of which only the sum is identified; nil: it is a term
+	before, after float64                 // sd over the rows
+	estimated     bool                    // that sd
 }
 
 // newCandidate measures an effect of d. In files of earlier versions the sd of a sum is not
@@ -23,6 +24,7 @@ func (draw *drawing) newCandidate(d *decompose.Predictor, e *Effect, terms []*de
 	before, after := &terms[0].Before, &terms[0].After
 	if e.Sum != nil {
 		before, after = momentsOf(d, e.Sum)
+		c.sum = sumOf(d, e.Sum)
 	}
 	if after != nil {
 		c.before, c.after = math.Sqrt(before.Variance), math.Sqrt(after.Variance)
@@ -34,12 +36,20 @@ func (draw *drawing) newCandidate(d *decompose.Predictor, e *Effect, terms []*de
 
 // momentsOf are those of a sum of entangled terms, nil where they are not known.
 func momentsOf(d *decompose.Predictor, sum []string) (before, after *decompose.Moment) {
-	for _, e := range d.Entangled {
-		if slices.Equal(e.Terms, sum) && e.Before != nil && e.After != nil {
-			return e.Before, e.After
-		}
+	if e := sumOf(d, sum); e != nil && e.Before != nil && e.After != nil {
+		return e.Before, e.After
 	}
 	return nil, nil
+}
+
+// sumOf is the group of these terms, nil if there is none.
+func sumOf(d *decompose.Predictor, terms []string) *decompose.Entanglement {
+	for i := range d.Entangled {
+		if slices.Equal(d.Entangled[i].Terms, terms) {
+			return &d.Entangled[i]
+		}
+	}
+	return nil
 }
 
 // candidates are what could be drawn of a predictor, largest first.
@@ -82,6 +92,9 @@ func (c *candidate) identified() bool { return c.effect.Sum != nil || c.terms[0]
 // doubt says in the caption why a term's curve is not to be read as it is, "" if it is.
 func (c *candidate) doubt() string {
 	if c.effect.Sum != nil {
+		if c.sum != nil && c.sum.Weak != nil {
+			return "Weak: " + clip(c.sum.Weak[0].Text, 300) + "."
+		}
 		return ""
 	}
 	t := c.terms[0]

@@ -25,7 +25,7 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 		for _, name := range e.Terms {
 			names = append(names, clip(name, 60))
 		}
-		p.Splits = append(p.Splits, split{Terms: strings.Join(names, " + "), Reason: clip(e.Reason, 600)})
+		p.Splits = append(p.Splits, split{Terms: strings.Join(names, " + "), Reason: clip(e.Why(), 600)})
 	}
 	p.verdicts(d)
 	p.checks(d)

@@ -27,7 +27,7 @@ type ranked struct {
 // version does not know leave their terms.
 func (draw *drawing) ranking(d *decompose.Predictor, candidates []*candidate) (out []ranked) {
 	add := func(terms []*decompose.TermResult, sd float64, curve *candidate) {
-		r := ranked{terms: terms, sd: sd, curve: curve, about: curve != nil && curve.estimated, weak: len(terms) == 1 && draw.weak(terms[0])}
+		r := ranked{terms: terms, sd: sd, curve: curve, about: curve != nil && curve.estimated, weak: draw.weak(d, terms)}
 		var names, columns []string
 		for _, t := range terms {
 			names = append(names, t.Name)

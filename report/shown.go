@@ -78,13 +78,24 @@ func (d *drawing) carried(e *Effect, v *shown) *shown {
 	return out
 }
 
-// weak tells whether the rows hardly tell what is drawn of a term: a probability of a class hangs
+// weak tells whether the rows hardly tell what is drawn of terms of p, one or a sum: a probability of a class hangs
 // on the predictors of all.
-func (d *drawing) weak(t *decompose.TermResult) bool {
-	told := func(other decompose.TermResult) bool {
-		return other.Name == t.Name && verdict(&other) != decompose.Weak
+func (d *drawing) weak(p *decompose.Predictor, terms []*decompose.TermResult) bool {
+	var names []string
+	for _, t := range terms {
+		names = append(names, t.Name)
 	}
-	return verdict(t) == decompose.Weak && !slices.ContainsFunc(d.classes, func(c class) bool { return slices.ContainsFunc(c.of.Terms, told) })
+	return isWeak(p, names) && !slices.ContainsFunc(d.classes, func(c class) bool { return !isWeak(c.of, names) })
+}
+
+// isWeak tells whether the rows hardly tell the term of p or the sum of terms; true of those that p does not have.
+func isWeak(p *decompose.Predictor, names []string) bool {
+	if e := sumOf(p, names); e != nil {
+		return e.Weak != nil
+	}
+	return !slices.ContainsFunc(p.Terms, func(t decompose.TermResult) bool {
+		return t.Name == names[0] && verdict(&t) != decompose.Weak
+	})
 }
 
 // class is a predictor that a softmax takes, with its effects by term.

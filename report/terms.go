@@ -28,6 +28,9 @@ func termRows(d *decompose.Predictor, candidates []*candidate) []termRow {
 	summed := map[string]bool{}
 	for _, e := range d.Entangled {
 		row := termRow{Term: clean(strings.Join(e.Terms, " + ")), Name: clip(strings.Join(e.Terms, " + "), 60), Kind: "sum", SP: none, Verdict: string(decompose.Sum), Share: share(d, e.Terms)}
+		if row.Doubtful = e.Weak != nil; row.Doubtful {
+			row.Verdict += ", " + string(decompose.Weak)
+		}
 		size := 0.0
 		if before, after := momentsOf(d, e.Terms); after != nil {
 			size, row.Before, row.After = math.Sqrt(after.Variance), sd(before.Variance), sd(after.Variance)

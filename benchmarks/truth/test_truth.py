@@ -79,6 +79,14 @@ def test_verdicts_are_judged_as_the_page_says():
     assert said("weak", 0.2) and not said("weak", 0.1)
 
 
+def test_a_column_told_as_a_sum_is_as_sure_as_the_sum():
+    """A sum of the column's own terms is judged as that sum; one with terms of others stays a sum."""
+    term = lambda name, sum, **k: dict(name=name, verdict="sum", sum=sum, together={"x", "s(x)"} | k.get("others", set()))  # noqa: E731
+    assert truth.worst([term("x", "weak"), term("s(x)", "weak")]) == "weak"
+    assert truth.worst([term("x", "identified"), term("s(x)", "identified")]) == "identified"
+    assert truth.worst([term("x", "weak", others={"z"}), term("s(x)", "weak", others={"z"})]) == "sum"
+
+
 def test_goals_are_told_by_the_figures(tmp_path):
     """A result that is twice the best peer's misses, one that is a third meets; a band that never holds is outside."""
     names = [n for n in NETWORKS if not NETWORKS[n].collinear][:2]

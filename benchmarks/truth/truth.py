@@ -114,13 +114,15 @@ def decompose(case: Case, kind: str, pho: Path, rows: judge.Rows, work: Path) ->
 def own_terms(result: Path) -> tuple[dict[str, list[dict]], str]:
     """The terms of each single column, and the commit of the program that wrote the result.
 
-    `together` are the terms with whose sum alone a term is told.
+    `together` are the terms with whose sum alone a term is told, `sum` the verdict of that.
     """
     predictor = json.loads((result / "decomposition.json").read_text())["predictors"][0]
     out: dict[str, list[dict]] = {}
     for t in predictor["terms"]:
         if len(t["features"]) == 1:
-            t["together"] = {n for e in predictor["entangled"] for n in e["terms"] if t["name"] in e["terms"]}
+            sums = [e for e in predictor["entangled"] if t["name"] in e["terms"]]
+            t["together"] = {n for e in sums for n in e["terms"]}
+            t["sum"] = "weak" if any(e.get("weak") for e in sums) else "identified"
             out.setdefault(t["features"][0], []).append(t)
     return out, json.loads((result / "run.json").read_text()).get("commit", "")
 
@@ -139,7 +141,7 @@ def pho_curves(case: Case, kind: str, pho: Path, n: int) -> dict:
 def worst(terms: list[dict]) -> str:
     """The verdict of a column with several terms: the most cautious. That only their own sum is told is no doubt of it."""
     names = {t["name"] for t in terms}
-    said = {"identified" if t["verdict"] == "sum" and t["together"] <= names else t["verdict"] for t in terms}
+    said = {t["sum"] if t["verdict"] == "sum" and t["together"] <= names else t["verdict"] for t in terms}
     return min(said, key=["sum", "weak", "convention", "identified"].index)
 
 

@@ -97,13 +97,22 @@ func writeHierarchy(w io.Writer, r *decompose.Result) {
 	}
 }
 
-// writeReasons says of the terms that are not identified why, each reason once. Sums have
-// theirs in a warning, and the split of hierarchical terms in writeHierarchy.
+// writeReasons says of the terms that are not identified why, each reason once. Why terms are told as a sum
+// stands in a warning, and the split of hierarchical terms in writeHierarchy.
 func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 	var whys said // of a reason, the terms, with a predictor where only that has them
 	kind := map[string]decompose.ReasonKind{}
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
+		tell := func(reason decompose.Reason, name string) {
+			kind[reason.Text] = reason.Kind
+			whys.add(reason.Text, wiring.Shorten(shown(name), summaryName)+"\x00"+wiring.Shorten(shown(p.Name), summaryName))
+		}
+		for _, e := range p.Entangled {
+			for _, reason := range e.Weak {
+				tell(reason, strings.Join(e.Terms, " + "))
+			}
+		}
 		for j := range p.Terms {
 			t := &p.Terms[j]
 			if t.Verdict == decompose.Sum {
@@ -113,8 +122,7 @@ func writeReasons(w io.Writer, r *decompose.Result, full bool) {
 				if reason.Rule == decompose.ByHierarchy && p.Hierarchy != nil && !full {
 					continue
 				}
-				kind[reason.Text] = reason.Kind
-				whys.add(reason.Text, wiring.Shorten(shown(t.Name), summaryName)+"\x00"+wiring.Shorten(shown(p.Name), summaryName))
+				tell(reason, t.Name)
 			}
 		}
 	}

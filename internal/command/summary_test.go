@@ -194,7 +194,7 @@ func TestSummaryJSON(t *testing.T) {
 		}
 	}
 	sum := p.Terms[0]
-	if !slices.Equal(sum.Terms, []string{"x0", "s(x0)"}) || sum.Verdict != "sum" || len(p.Terms) != 3 {
+	if !slices.Equal(sum.Terms, []string{"x0", "s(x0)"}) || sum.Verdict != "sum" || !sum.Weak || len(p.Terms) != 3 {
 		t.Errorf("terms %+v", p.Terms)
 	}
 	total := p.After.Structured + p.After.Unstructured + p.After.TwiceCovariance

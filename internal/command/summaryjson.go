@@ -62,6 +62,7 @@ type summaryTermJSON struct {
 	SDBefore *float64 `json:"sd_before,omitempty"`
 	SDAfter  *float64 `json:"sd_after,omitempty"`
 	Verdict  string   `json:"verdict"`
+	Weak     bool     `json:"weak,omitempty"` // the rows hardly tell it, be it a sum
 }
 
 // writeSummaryJSON writes the document of r.
@@ -98,7 +99,7 @@ func writeSummaryJSON(w io.Writer, r *decompose.Result) error {
 			out.DF = &df
 		}
 		for _, t := range termLines(p) {
-			out.Terms = append(out.Terms, summaryTermJSON{t.names, t.edf, t.refDF, finite(t.share), finite(t.before), finite(t.after), t.verdict})
+			out.Terms = append(out.Terms, summaryTermJSON{t.names, t.edf, t.refDF, finite(t.share), finite(t.before), finite(t.after), t.verdict, t.weak})
 		}
 		doc.Predictors = append(doc.Predictors, out)
 	}

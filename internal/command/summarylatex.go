@@ -76,7 +76,7 @@ func latexTerms(r *decompose.Result) string {
 			most = math.Max(most, l.after) // NaN is not larger
 		}
 		for _, l := range lines {
-			t.add(k, l.name(), fmt.Sprintf("%.2f", l.edf), shareOf(l.share), fixed(l.after, most), l.verdict)
+			t.add(k, l.name(), fmt.Sprintf("%.2f", l.edf), shareOf(l.share), fixed(l.after, most), l.verdicts())
 		}
 	}
 	return t.String()

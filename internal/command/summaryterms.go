@@ -18,12 +18,21 @@ import (
 type termLine struct {
 	names         []string
 	verdict       string
+	weak          bool // the rows hardly tell it
 	edf, refDF    float64
 	share         float64 // of Var(eta); NaN: not measured
 	before, after float64 // sds; NaN: not known
 }
 
 func (l *termLine) name() string { return strings.Join(l.names, " + ") }
+
+// verdicts are the verdict of the line and, of a sum that is weak, both.
+func (l *termLine) verdicts() string {
+	if l.weak && l.verdict != string(decompose.Weak) {
+		return l.verdict + ", " + string(decompose.Weak)
+	}
+	return l.verdict
+}
 
 // termLines are the lines of a predictor in the order of its terms; a sum stands where its
 // first term would.
@@ -39,12 +48,12 @@ func termLines(p *decompose.Predictor) []termLine {
 			lines[at].share += shares(t.Name)
 			continue
 		}
-		line := termLine{[]string{t.Name}, verdictOf(t), t.EDF, referenceDF(t), shares(t.Name), sd(t.Before.Variance), sd(t.After.Variance)}
+		line := termLine{[]string{t.Name}, verdictOf(t), t.Verdict == decompose.Weak, t.EDF, referenceDF(t), shares(t.Name), sd(t.Before.Variance), sd(t.After.Variance)}
 		for _, e := range p.Entangled {
 			if !slices.Contains(e.Terms, t.Name) {
 				continue
 			}
-			line.names, line.verdict = e.Terms, string(decompose.Sum)
+			line.names, line.verdict, line.weak = e.Terms, string(decompose.Sum), e.Weak != nil
 			line.before, line.after = sdOf(e.Before), sdOf(e.After)
 			for _, name := range e.Terms {
 				sums[name] = len(lines)
@@ -128,7 +137,7 @@ func writeTerms(w io.Writer, p *decompose.Predictor, full bool) {
 	for _, t := range list {
 		rows = append(rows, []string{
 			wiring.Shorten(shown(t.name()), nameWidth(full)), fmt.Sprintf("%.2f", t.edf), fmt.Sprintf("%.2f", t.refDF),
-			shareOf(t.share), fixed(t.before, most), fixed(t.after, most), t.verdict,
+			shareOf(t.share), fixed(t.before, most), fixed(t.after, most), t.verdicts(),
 		})
 	}
 	writeTable(w, rows, 1)

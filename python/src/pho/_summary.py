@@ -53,7 +53,7 @@ class Summary:
         for p in self.document["predictors"]:
             for t in p["terms"]:
                 known = {k: t.get(k) for k in TERMS}
-                out.append({**known, "predictor": p["name"], "term": " + ".join(t["terms"])})
+                out.append({**known, "weak": t.get("weak", False), "predictor": p["name"], "term": " + ".join(t["terms"])})
         return out
 
     def coefficients(self) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ class Summary:
             cells = [lead(c, c["name"]) + [number(c[k]) for k in ("estimate", "se", "lower", "upper")] for c in coefficients]
             out.append(("Parametric coefficients", [*first, "estimate", "std. error", "2.5 %", "97.5 %"], cells))
         if terms:
-            cells = [[*lead(t, self.named(t["term"])), number(t["edf"]), percent(t["share"]), number(t["sd_after"]), t["verdict"]] for t in terms]
+            cells = [[*lead(t, self.named(t["term"])), number(t["edf"]), percent(t["share"]), number(t["sd_after"]), _both(t)] for t in terms]
             out.append(("Terms", [*first, "edf", "share of variance", "sd", "verdict"], cells))
         return out
 
@@ -154,3 +154,8 @@ def _line(cells: list[str]) -> str:
 
 def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_<>\[\]])", r"\\\1", text.replace("\n", " "))
+
+
+def _both(term: dict[str, Any]) -> str:
+    """The verdict of a term and, of a sum that the rows hardly tell, that as well."""
+    return "sum, weak" if term["verdict"] == "sum" and term["weak"] else term["verdict"]
