@@ -135,6 +135,8 @@ func advice(err error) string {
 			mark = "tab"
 		}
 		return ": try --delimiter " + mark
+	case errors.Is(err, data.ErrMissingValue) && errors.As(err, &cell): // of a file that was not to keep them
+		return " with --na drop; --na keep lets a model fill them in that can"
 	case errors.Is(err, data.ErrMissingValue):
 		return " with --na drop"
 	case errors.Is(err, data.ErrText) && errors.As(err, &cell):

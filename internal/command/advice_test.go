@@ -23,7 +23,8 @@ func TestAdvice(t *testing.T) {
 		err  error
 		want string
 	}{
-		{cell("x", data.ErrMissingValue), " with --na drop"},
+		{cell("x", data.ErrMissingValue), " with --na drop; --na keep lets a model fill them in that can"},
+		{data.ErrMissingValue, " with --na drop"}, // a term needs it, or a tensor
 		{cell("x.1", data.ErrText), " with --factor x.1"},
 		{cell("my col", data.ErrText), ` with --factor "my col"`},
 		{cell("x", nil), ""},
@@ -141,7 +142,7 @@ func TestCommandsSpeakInFlags(t *testing.T) {
 		{apply + "text.csv", `column "x0" holds text, where numbers are needed`},
 		{flats + "drop --formula rent~s(district)", `column "district" holds text ("`},
 		{flats + "keep --formula rent~.", `column "age", data row 17: data: a value is missing, and a term of the column would need it; leave the column out by the formula "~ . - age", fill it in, or leave such rows out with --na drop`},
-		{apply + "missing.csv", `line 6 (row 5), column "x0": cell "" is empty; fill it in, or leave such rows out with --na drop` + "\n"},
+		{apply + "missing.csv", `line 6 (row 5), column "x0": cell "" is empty; fill it in, or leave such rows out with --na drop; --na keep lets a model fill them in that can` + "\n"},
 		{"demo --out TEMP/result", "pho: --out "},
 	} {
 		o := call(t, strings.Fields(strings.ReplaceAll(c.args, "TEMP", temp))...)
