@@ -197,7 +197,11 @@ func (c *rowColumn) check(i int, na data.NAPolicy) (leave bool, err error) {
 	case na == data.NAKeep && len(c.shape) == 0:
 		return false, nil
 	}
-	return false, fmt.Errorf("column %q, data row %d: %w; fill it in, or leave such rows out", c.name, i+1, data.ErrMissingValue)
+	or := ""
+	if len(c.shape) == 0 {
+		or = `let a model that can fill it in (na "keep"), `
+	}
+	return false, fmt.Errorf("column %q, data row %d: %w; fill it in, %sor leave such rows out", c.name, i+1, data.ErrMissingValue, or)
 }
 
 // batch holds the columns at the rows that are not left out (nil: at all n).

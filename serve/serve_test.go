@@ -165,7 +165,7 @@ func TestBadRows(t *testing.T) {
 		na   data.NAPolicy
 		want string
 	}{
-		{with(t, "x3", 2, nan, 0), data.NAError, `column "x3", data row 3: data: a value is missing`},
+		{with(t, "x3", 2, nan, 0), data.NAError, `column "x3", data row 3: data: a value is missing; fill it in, let a model that can fill it in (na "keep"), or leave such rows out`},
 		{with(t, "g", 1, 0, -1), data.NAError, `column "g", data row 2: data: a value is missing`},
 		{with(t, "g", 1, 0, -1), data.NAKeep, `data row 2: level "(missing)" of column "g"`},
 		{with(t, "day", 1, nan, 0), data.NAKeep, `data row 2: level "(missing)" of column "day"`},
