@@ -135,6 +135,9 @@ def test_errors_are_the_commands_own(demo, frame, tmp_path):
         pho.decompose(demo / "ssn.onnx", frame, out="x")
     with pytest.raises(pho.UsageError, match="unknown option nonsense="):
         pho.decompose(demo / "ssn.onnx", frame, nonsense=1)
+    for values in (frame["y"], frame["y"].to_numpy(), 3):
+        with pytest.raises(pho.UsageError, match="formula= is text.*response=y"):
+            pho.decompose(demo / "ssn.onnx", frame, values)
     with pytest.raises(pho.UsageError, match="rows are a builtins.int"):
         pho.decompose(demo / "ssn.onnx", 3)
     with pytest.raises(pho.UsageError, match="the model is a builtins.int"):

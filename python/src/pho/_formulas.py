@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Mapping, Optional, Sequence, Union
+from typing import Iterable, Mapping, Optional, Sequence, Union
+
+from .errors import UsageError
 
 Formula = Union[str, Sequence[str], Mapping[str, str], None]
 
@@ -15,6 +17,8 @@ def listed(formula: Formula) -> list[str]:
         return [formula]
     if isinstance(formula, Mapping):
         return [f"{predictor} = {terms if '~' in terms else '~ ' + terms}" for predictor, terms in formula.items()]
+    if not isinstance(formula, Iterable) or not all(isinstance(text, str) for text in formula):
+        raise UsageError("formula= is text, as '~ s(age) + region', or several; the values of a response are given by their name: response=y")
     return list(formula)
 
 
