@@ -52,6 +52,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.coefficients,
 		s.describe,
 		s.given,
+		s.inseparable,
 		s.members,
 		s.orders,
 		s.check,

@@ -35,6 +35,8 @@ const (
 	ReasonMargin       ReasonKind = "margin"        // a term of several columns contains one of some of these
 	ReasonSameColumns  ReasonKind = "same-columns"  // both are functions of the same columns
 	ReasonDependent    ReasonKind = "dependent"     // their columns are linearly dependent on these rows
+	// ReasonNearlyDependent: they are but for so little that terms by themselves have standard errors above the predictor's sd.
+	ReasonNearlyDependent ReasonKind = "nearly-dependent"
 
 	// Weak.
 	ReasonNoRowsLeft    ReasonKind = "no-rows-left"   // there are as many columns as rows
@@ -138,6 +140,8 @@ func (l labelling) words(r Reason) string {
 		return fmt.Sprintf("%s and %s are both %s of %s", with[1], with[0], l.raw.bothAre(r.With), l.columns(r.With[1]))
 	case ReasonDependent:
 		return "on these rows their columns are linearly dependent"
+	case ReasonNearlyDependent:
+		return "on these rows their columns are so nearly dependent that single terms could be larger than the whole predictor"
 	case ReasonNoRowsLeft:
 		return "there are as many columns as rows: nothing is left to judge them by"
 	case ReasonSingleRows:

@@ -27,7 +27,7 @@ func reasoned(t *testing.T, a, b, c, d string) *decompose.Result {
 	for i := range n {
 		x := float64(i)
 		v[0][i], v[1][i], v[2][i], g[i] = math.Sin(x*x), math.Cos(3*x*x), math.Sin(5*x+x*x), string("uvw"[i%3])
-		v[4][i] = v[2][i] + 1e-4*math.Sin(7*x*x)
+		v[4][i] = v[2][i] + 5e-2*math.Sin(7*x*x)
 	}
 	v[3][7] = 1 // single
 	tab := newFrame(n).with(a, v[0]).with(b, v[1]).with(c, v[2]).with("single", v[3]).with("copy", v[4]).withText(d, g).table(t)

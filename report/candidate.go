@@ -21,6 +21,11 @@ type candidate struct {
 // known: it is estimated from its curve and the histogram of its feature.
 func (draw *drawing) newCandidate(d *decompose.Predictor, e *Effect, terms []*decompose.TermResult) *candidate {
 	c := &candidate{effect: e, terms: terms}
+	if !c.identified() { // bands of a term that others nearly make up would hide it
+		alone := *e
+		alone.SE, alone.Sim = slices.Repeat([]float64{math.NaN()}, len(e.SE)), nil
+		c.effect = &alone
+	}
 	before, after := &terms[0].Before, &terms[0].After
 	if e.Sum != nil {
 		before, after = momentsOf(d, e.Sum)
@@ -87,7 +92,22 @@ func (draw *drawing) candidates(d *decompose.Predictor, effects []Effect) []*can
 	return out
 }
 
-func (c *candidate) identified() bool { return c.effect.Sum != nil || c.terms[0].Identified }
+func (c *candidate) identified() bool { return c.effect.Sum != nil || separable(c.terms[0]) }
+
+// separable tells whether the rows tell the term from others: its columns are neither dependent on theirs nor nearly so.
+func separable(t *decompose.TermResult) bool { return t.Identified && !nearlyDependent(t) }
+
+func nearlyDependent(t *decompose.TermResult) bool {
+	return slices.ContainsFunc(t.Because, func(r decompose.Reason) bool { return r.Kind == decompose.ReasonNearlyDependent })
+}
+
+// inseparable are the terms that the rows do not tell t from.
+func inseparable(t *decompose.TermResult) []string {
+	if nearlyDependent(t) { // the first reason names the sum
+		return slices.DeleteFunc(slices.Clone(t.Because[0].With), func(name string) bool { return name == t.Name })
+	}
+	return t.AliasedWith
+}
 
 // doubt says in the caption why a term's curve is not to be read as it is, "" if it is.
 func (c *candidate) doubt() string {
@@ -106,10 +126,10 @@ func (c *candidate) doubt() string {
 	case decompose.Weak:
 		return "Weak: " + clip(t.Why, 300) + "."
 	}
-	if t.Identified {
+	if separable(t) {
 		return "A part of a sum: " + clip(t.Why, 300) + "."
 	}
-	return "Not identified: only its sum with " + list(t.AliasedWith, 4) + " is. No band."
+	return "Not identified: only its sum with " + list(inseparable(t), 4) + " is. No band."
 }
 
 // byPredictor tells a term that is as it is by its predictor's convention alone, on which no

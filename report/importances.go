@@ -93,13 +93,8 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 // that are not among them. Then the data do not say what leaving out these alone would do.
 func arbitrary(d *decompose.Predictor, terms []string) bool {
 	for _, t := range d.Terms {
-		if t.Identified || !slices.Contains(terms, t.Name) {
-			continue
-		}
-		for _, other := range t.AliasedWith {
-			if !slices.Contains(terms, other) {
-				return true
-			}
+		if slices.Contains(terms, t.Name) && !separable(&t) && slices.ContainsFunc(inseparable(&t), func(other string) bool { return !slices.Contains(terms, other) }) {
+			return true
 		}
 	}
 	return false

@@ -95,13 +95,16 @@ func curveOf(candidates []*candidate, sum []string) *candidate {
 	return candidates[i]
 }
 
-// share is the share of the predictor's variance of exactly these terms, if
-// importance was measured for them, as one term or as a feature's.
+// share is the share of the predictor's variance of the sum of these terms, if importance was measured.
 func share(d *decompose.Predictor, terms []string) string {
+	sum, found := 0.0, 0
 	for _, e := range d.Importance {
-		if slices.Equal(e.Terms, terms) {
-			return percent(e.VarianceShare)
+		if len(e.Terms) == 1 && slices.Contains(terms, e.Terms[0]) {
+			sum, found = sum+e.VarianceShare, found+1
 		}
 	}
-	return none
+	if found < len(terms) {
+		return none
+	}
+	return percent(sum)
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,4 +80,23 @@ func TestSumsOnPage(t *testing.T) {
 	}
 	e.Terms = []string{"x0", "s(x0)"}
 	contains(t, pageOf(t, r, effectsOf(t, r, a)), "x0 &#43; s(x0) ≈", "x0 ≈")
+}
+
+// TestNearlyDependentOnPage: terms of which the rows tell only the sum are no pictures with bands, and no headline; a sum that is weak says so.
+func TestNearlyDependentOnPage(t *testing.T) {
+	r, a := everything(t)
+	d := &r.Predictors[0]
+	sum := []string{"dow", "group"}
+	for j := range d.Terms {
+		if term := &d.Terms[j]; slices.Contains(sum, term.Name) {
+			term.Verdict, term.Because = decompose.Sum, []decompose.Reason{{Kind: decompose.ReasonSum, Text: "only dow + group is told", With: sum}, {Kind: decompose.ReasonNearlyDependent, Text: "nearly dependent"}}
+		}
+	}
+	d.Entangled = append(d.Entangled, decompose.Entanglement{Terms: sum, Reason: "nearly dependent", Before: &decompose.Moment{}, After: &decompose.Moment{Variance: 100},
+		Weak: []decompose.Reason{{Kind: decompose.ReasonStandardError, Text: "its standard error is 40 % of it"}}})
+	page := pageOf(t, r, effectsOf(t, r, a))
+	check(t, page)
+	contains(t, page, "dow and group : the rows tell only what these do together", "dow &#43; group 0 10", "sum, weak",
+		"dow &#43; group : nearly dependent; besides, its standard error is 40 % of it.",
+		"Not identified: only its sum with group is. No band.", "Not identified: only its sum with dow is. No band.")
 }
