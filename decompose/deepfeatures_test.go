@@ -1,0 +1,215 @@
+package decompose_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// withUnits is a model with features of its deep part: the first is a function of x0 up to a little noise, the third is the
+// second's double, the fourth stands still.
+type withUnits struct{ *fake }
+
+const unitsWide = 5
+
+func unitsTap() *decompose.Tap {
+	return &decompose.Tap{Tensor: "units", Features: []string{"img"}, Width: unitsWide}
+}
+
+func (m withUnits) Taps() map[string]int {
+	taps := map[string]int{"units": unitsWide}
+	maps.Copy(taps, m.fake.Taps())
+	return taps
+}
+
+func (m withUnits) Columns() []string { return append(m.fake.Columns(), "y") }
+
+func (m withUnits) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	if err := m.fake.Forward(ctx, dst, b); err != nil {
+		return err
+	}
+	units, err := m.units(b)
+	if err != nil {
+		return err
+	}
+	dst.Taps["units"].Copy(units)
+	return nil
+}
+
+func (m withUnits) units(b *data.Batch) (*mat.Dense, error) {
+	x, err := b.Numeric("x0")
+	if err != nil {
+		return nil, err
+	}
+	y, err := b.Numeric("y")
+	if err != nil {
+		return nil, err
+	}
+	u := mat.NewDense(b.Rows(), unitsWide, nil)
+	for i := range x {
+		u.SetRow(i, []float64{10 + x[i]*x[i]/4 + 0.2*math.Sin(50*y[i]), math.Sin(9 * y[i]), 2 * math.Sin(9*y[i]), 3, x[i]/3 + math.Cos(7*y[i])})
+	}
+	return u, nil
+}
+
+// orthonormal is an orthonormal basis of the columns of a about their weighted means, each of norm 1, times the roots of the
+// weights: by singular values of the rows themselves. The columns come with it.
+func orthonormal(a *mat.Dense, w []float64, tolerance float64) (basis, columns *mat.Dense) {
+	n, d := a.Dims()
+	columns = mat.NewDense(n, d, nil)
+	for j := range d {
+		x := mat.Col(nil, j, a)
+		mean := stat.Mean(x, w)
+		for i := range x {
+			x[i] = (x[i] - mean) * math.Sqrt(w[i])
+		}
+		v := mat.NewVecDense(n, x)
+		if norm := mat.Norm(v, 2); norm > 1e-9 {
+			v.ScaleVec(1/norm, v)
+			columns.SetCol(j, x)
+		}
+	}
+	var svd mat.SVD
+	svd.Factorize(columns, mat.SVDThin)
+	rank, values := 0, svd.Values(nil)
+	for rank < len(values) && values[rank] > tolerance*values[0] {
+		rank++
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	return mat.DenseCopyOf(u.Slice(0, n, 0, rank)), columns
+}
+
+// What terms tell of features is what least squares and canonical correlations of the rows themselves say, by either route, and
+// for any workers, batches and shards the same. All else in the result is as it is without.
+func TestDeepFeatures(t *testing.T) {
+	const n = 9000
+	ctx := t.Context()
+	tab := table(t, n, 3)
+	rows := all(t, tab, n)
+	m := withUnits{newFake(2)}
+	model, err := decompose.With(m, map[string][]decompose.Block{"mu": builtBlocks(t, "~ s(x0,k=6)", tab), "sigma": builtBlocks(t, "~ day", tab)})
+	must(t, err)
+	options := func() *decompose.Options {
+		return &decompose.Options{Columns: decompose.Columns{Weights: "w"}, DeepFeatures: []*decompose.Tap{unitsTap()}}
+	}
+	whole, err := decompose.Decompose(ctx, model, tab, options())
+	must(t, err)
+	got := whole.DeepFeatures[0]
+
+	var terms []decompose.Term
+	for k := range m.Predictors() {
+		for _, b := range model.Blocks(k) {
+			terms = append(terms, b.Term)
+		}
+	}
+	w, err := rows.Numeric("w")
+	must(t, err)
+	u, err := m.units(rows)
+	must(t, err)
+	qx, _ := orthonormal(designMatrix(t, terms, rows), w, 1e-6)
+	qu, units := orthonormal(u, w, 1e-4)
+	var cross, told mat.Dense
+	cross.Mul(qx.T(), qu)
+	told.Mul(qx.T(), units)
+	var svd mat.SVD
+	svd.Factorize(&cross, mat.SVDNone)
+	if want := math.Pow(mat.Norm(&told, 2), 2) / 4; math.Abs(got.Explained-want) > 1e-9 {
+		t.Errorf("explained %.12f, by rows %.12f", got.Explained, want)
+	}
+	for i, rho := range svd.Values(nil)[:len(got.Functions)] {
+		if d := got.Functions[i].R2 - rho*rho; math.Abs(d) > 1e-9 {
+			t.Errorf("R2 %d: %.12f, by rows %.12f", i, got.Functions[i].R2, rho*rho)
+		}
+	}
+	_, rankX := qx.Dims()
+	if got.Rank != 3 || got.Width != unitsWide || got.TermsRank != rankX || len(got.Functions) != 2 {
+		t.Errorf("%+v; the ranks are 3 and %d, and x0 and its square are told", got, rankX)
+	}
+	if f := got.Functions[0]; f.R2 < 0.9 || f.With[0].Share < 0.99 || f.With[0].Columns[0] != "x0" {
+		t.Errorf("the first function is %+v, of x0", f)
+	}
+
+	t.Run("without", func(t *testing.T) {
+		o := options()
+		o.DeepFeatures = nil
+		plain, err := decompose.Decompose(ctx, model, tab, o)
+		must(t, err)
+		own := *whole
+		own.DeepFeatures = nil
+		if asJSON(t, plain) != asJSON(t, &own) {
+			t.Error("features change other figures")
+		}
+	})
+	t.Run("workers", func(t *testing.T) {
+		o := options()
+		o.Workers = 3
+		other, err := decompose.Decompose(ctx, model, tab, o)
+		must(t, err)
+		if asJSON(t, other) != asJSON(t, whole) {
+			t.Error("workers change the result")
+		}
+	})
+	t.Run("shards", func(t *testing.T) {
+		var sum *decompose.Statistics
+		for _, c := range [][2]int{{4096, 9000}, {0, 4096}} {
+			o := options()
+			o.FirstChunk, o.FirstRow = c[0]/4096, int64(c[0])
+			s, err := decompose.Accumulate(ctx, model, someRows{tab, c[0], c[1], nil}, o)
+			must(t, err)
+			sent := new(decompose.Statistics)
+			must(t, sent.UnmarshalBinary(bytesOf(t, s)))
+			if sum == nil {
+				sum = sent
+			} else {
+				must(t, sum.Merge(sent))
+			}
+		}
+		r, err := decompose.Solve(ctx, model, sum, options())
+		must(t, err)
+		if !reflect.DeepEqual(r.DeepFeatures, whole.DeepFeatures) {
+			t.Errorf("shards: %+v", r.DeepFeatures)
+		}
+	})
+	t.Run("factor", func(t *testing.T) {
+		o := options()
+		o.Route = decompose.QR
+		r, err := decompose.Decompose(ctx, model, tab, o)
+		must(t, err)
+		if f := r.DeepFeatures[0]; math.Abs(f.Explained-got.Explained) > 1e-10 || math.Abs(f.Functions[1].R2-got.Functions[1].R2) > 1e-10 {
+			t.Errorf("by the factor %+v, by products %+v", f, got)
+		}
+	})
+	twice := unitsTap()
+	for name, c := range map[string]struct {
+		features []*decompose.Tap
+		want     string
+	}{
+		"none":  {[]*decompose.Tap{{Tensor: "others", Width: 5}}, `features "others" of 5 numbers: the model has no such tap`},
+		"width": {[]*decompose.Tap{{Tensor: "units", Width: 4}}, `features "units" of 4 numbers`},
+		"twice": {[]*decompose.Tap{twice, twice}, "named twice"},
+	} {
+		o := options()
+		o.DeepFeatures = c.features
+		if _, err := decompose.Decompose(ctx, model, tab, o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func asJSON(t *testing.T, r *decompose.Result) string {
+	t.Helper()
+	raw, err := json.Marshal(r)
+	must(t, err)
+	return string(raw)
+}
