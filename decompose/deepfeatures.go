@@ -45,11 +45,12 @@ type DeepFeatures struct {
 type DeepFunction struct {
 	R2    float64 `json:"r2"`
 	Share float64 `json:"share"` // its part of Explained, which those of all functions add up to
-	// With are the columns of the terms that tell it, the largest share of the prediction's variance first: they add up to 1.
+	// With are the columns of terms and the share of its prediction's variance that their terms alone tell: of fewest columns
+	// first, the largest share first.
 	With []ColumnsShare `json:"with"`
 }
 
-// ColumnsShare is what terms of these columns have of something.
+// ColumnsShare is what terms of these columns tell of something.
 type ColumnsShare struct {
 	Columns []string `json:"columns"`
 	Share   float64  `json:"share"`
@@ -136,7 +137,9 @@ func (p *plan) comparison(f *Tap, v moments.View, o *Options) DeepFeatures {
 		for g, share := range own.Groups {
 			told.With = append(told.With, ColumnsShare{with[g], share})
 		}
-		slices.SortStableFunc(told.With, func(a, b ColumnsShare) int { return cmp.Compare(b.Share, a.Share) })
+		slices.SortStableFunc(told.With, func(a, b ColumnsShare) int {
+			return cmp.Or(cmp.Compare(len(a.Columns), len(b.Columns)), cmp.Compare(b.Share, a.Share))
+		})
 		out.Functions = append(out.Functions, told)
 	}
 	return out

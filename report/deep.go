@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
@@ -88,7 +89,7 @@ func NewDeepFeatures(r *decompose.Result) (all []DeepFeatures) {
 		case len(f.Functions) == 0:
 			out.Functions = fmt.Sprintf("No linear function of them is told beyond chance, which gives the best of them an R² of %s.", bound)
 		default:
-			out.Functions = fmt.Sprintf("The linear functions of them that are told best (an R² above %s is beyond chance):", bound)
+			out.Functions = fmt.Sprintf("The linear functions of them that are told best, and how much of what is told each column tells alone (an R² above %s is beyond chance):", bound)
 		}
 		for _, g := range f.Functions {
 			out.Rows = append(out.Rows, DeepFunction{digits(g.R2, 2), percent(g.Share), withWords(g.With)})
@@ -127,14 +128,21 @@ func featuresOf(r *decompose.Result, columns []string) string {
 	return cmp.Or(words, "the deep part")
 }
 
-// withWords name the columns that tell most of a function: age 98 %, bmi 1.6 %.
+// withWords name the columns that tell most of a function, each alone, three at most: age 98 %, bmi 16 %. Of several columns
+// such are told that tell more than one of them alone.
 func withWords(with []decompose.ColumnsShare) string {
+	const hardly, more = 0.05, 0.02
 	var parts []string
-	for _, w := range with {
-		if len(parts) == 3 || len(parts) > 0 && w.Share < 0.01 {
-			break
+	for i, w := range with {
+		within := 0.0
+		for _, o := range with[:i] {
+			if !slices.ContainsFunc(o.Columns, func(c string) bool { return !slices.Contains(w.Columns, c) }) {
+				within = math.Max(within, o.Share)
+			}
 		}
-		parts = append(parts, list(w.Columns, 3)+" "+percent(w.Share))
+		if w.Share >= hardly && w.Share >= within+more && len(parts) < 3 {
+			parts = append(parts, list(w.Columns, 3)+" "+percent(w.Share))
+		}
 	}
-	return strings.Join(parts, "; ")
+	return cmp.Or(strings.Join(parts, "; "), "many together")
 }

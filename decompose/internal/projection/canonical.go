@@ -2,6 +2,7 @@ package projection
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,7 +22,7 @@ type Canonical struct {
 type CanonicalFunction struct {
 	R2     float64
 	Share  float64   // R2 times the mean of cor(u_j, v)^2: those of all functions add up to Explained
-	Groups []float64 // of the prediction f by X, Cov(f_g, f)/Var(f) for each group of columns: they add up to 1
+	Groups []float64 // of the variance of the prediction by X, what each group of columns tells alone
 }
 
 // CanonicalOf compares the last of the view's bases, U, with all others. X's are in groups by their numbers; learned
@@ -51,26 +52,38 @@ func CanonicalOf(v moments.View, learned []bool, group []int, toleranceX, tolera
 	var left, right mat.Dense
 	svd.UTo(&left)
 	svd.VTo(&right)
-	a, loadings := times(ofX, &left), times(uu, times(ofU, &right)) // coefficients of f, and cor(u_j, v)
-	covariances := times(xx, a)
+	loadings := times(uu, times(ofU, &right))   // cor(u_j, v)
+	covariances := times(xx, times(ofX, &left)) // of X with predictions of variance 1
 	for i, rho := range svd.Values(nil) {
-		f := CanonicalFunction{R2: share(rho * rho), Groups: make([]float64, groups(group))}
+		f := CanonicalFunction{R2: share(rho * rho)}
 		f.Share = f.R2 * squares(loadings.ColView(i)) / units
-		for b, g := range group {
-			for j := v.Starts[b]; j < v.Starts[b+1]; j++ {
-				f.Groups[g] += a.At(j, i) * covariances.At(j, i)
-			}
-		}
 		out.Functions = append(out.Functions, f)
+	}
+	for _, at := range groupsOf(v, group) {
+		own, with := mat.NewSymDense(len(at), nil), mat.NewDense(len(at), len(out.Functions), nil)
+		for i, j := range at {
+			for l, k := range at[i:] {
+				own.SetSym(i, i+l, xx.At(j, k))
+			}
+			with.SetRow(i, covariances.RawRowView(j))
+		}
+		alone := times(whiten(own).above(toleranceX).T(), with)
+		for i := range out.Functions {
+			out.Functions[i].Groups = append(out.Functions[i].Groups, share(squares(alone.ColView(i))))
+		}
 	}
 	return out
 }
 
-func groups(group []int) (n int) {
-	for _, g := range group {
-		n = max(n, g+1)
+// groupsOf are the columns of each group of bases.
+func groupsOf(v moments.View, group []int) [][]int {
+	columns := make([][]int, slices.Max(group)+1)
+	for b, g := range group {
+		for j := v.Starts[b]; j < v.Starts[b+1]; j++ {
+			columns[g] = append(columns[g], j)
+		}
 	}
-	return n
+	return columns
 }
 
 func squares(a mat.Matrix) float64 {

@@ -107,8 +107,14 @@ func TestCanonical(t *testing.T) {
 		sum := 0.0
 		for _, f := range got.Functions {
 			sum += f.Share
-			if g := f.Groups[0] + f.Groups[1]; math.Abs(g-1) > 1e-9 {
-				t.Errorf("shares of the groups add up to %g", g)
+		}
+		for g, columns := range [][]int{{0, 1}, {2, 3}} { // the prediction of the first function, by each group's rows
+			var f, left, alone mat.Dense
+			svd.UTo(&left)
+			f.Mul(qx, left.ColView(0))
+			alone.Mul(c.basis(&all, columns...).T(), &f)
+			if r2 := math.Pow(mat.Norm(&alone, 2), 2); math.Abs(got.Functions[0].Groups[g]-r2) > 1e-9 {
+				t.Errorf("group %d alone tells %.12f, by rows %.12f", g, got.Functions[0].Groups[g], r2)
 			}
 		}
 		if math.Abs(sum-want) > 1e-9 {
