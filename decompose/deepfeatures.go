@@ -56,7 +56,7 @@ type ColumnsShare struct {
 	Share   float64  `json:"share"`
 }
 
-// How many columns of terms and features are compared at most, and how many functions are told.
+// How many columns of terms and features are compared at most, and how many functions are told, with which R2 at least.
 const (
 	mostCompared  = 4096
 	functionsTold = 5
@@ -75,6 +75,9 @@ func (p *plan) beside(m Model, features []*Tap) error {
 			terms, columns = append(terms, i), columns+t.Dim()
 		}
 	}
+	if terms == nil {
+		return errors.New("decompose: features of the deep part are to be compared with terms, and the model has none: add terms of the table's columns")
+	}
 	widths, all := m.Taps(), len(p.terms)
 	for _, f := range features {
 		if widths[f.Tensor] != f.Numbers() {
@@ -88,7 +91,7 @@ func (p *plan) beside(m Model, features []*Tap) error {
 		p.layout.Predictors = append(p.layout.Predictors, append(slices.Clone(terms), p.index[f]))
 	}
 	if len(p.terms) != all+len(features) {
-		return errors.New("decompose: features of the deep part are a term as well, or named twice")
+		return errors.New("decompose: features of the deep part are a term as well, or named twice: name each once, and no term")
 	}
 	return nil
 }

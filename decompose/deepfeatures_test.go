@@ -207,6 +207,40 @@ func TestDeepFeatures(t *testing.T) {
 	}
 }
 
+// Features are compared with terms, of which there must be some.
+func TestDeepFeaturesWithoutTerms(t *testing.T) {
+	m := withUnits{newFake(1)}
+	m.beta = nil
+	_, err := decompose.Decompose(t.Context(), m, table(t, 100, 1), &decompose.Options{DeepFeatures: []*decompose.Tap{unitsTap()}})
+	if err == nil || !strings.Contains(err.Error(), "compared with terms, and the model has none") {
+		t.Error(err)
+	}
+}
+
+// Fewer rows than columns tell no function from chance, and a term of a column that stands still tells nothing.
+func TestDeepFeaturesOfFewRows(t *testing.T) {
+	o := func() *decompose.Options { return &decompose.Options{DeepFeatures: []*decompose.Tap{unitsTap()}} }
+	r, err := decompose.Decompose(t.Context(), withUnits{newFake(1)}, table(t, 6, 1), o())
+	must(t, err)
+	if f := r.DeepFeatures[0]; f.R2ByChance != 1 || len(f.Functions) != 0 || f.ExplainedByChance != 0.6 {
+		t.Errorf("%+v", f)
+	}
+	still := data.NewTable(50)
+	for _, name := range []string{"x0", "x1", "x2"} {
+		must(t, still.AddNumeric(name, make([]float64, 50)))
+	}
+	y := make([]float64, 50)
+	for i := range y {
+		y[i] = float64(i)
+	}
+	must(t, still.AddNumeric("y", y))
+	r, err = decompose.Decompose(t.Context(), withUnits{newFake(1)}, still, o())
+	must(t, err)
+	if f := r.DeepFeatures[0]; f.Explained != 0 || f.TermsRank != 0 || len(f.Functions) != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
 func asJSON(t *testing.T, r *decompose.Result) string {
 	t.Helper()
 	raw, err := json.Marshal(r)

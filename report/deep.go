@@ -85,7 +85,7 @@ func NewDeepFeatures(r *decompose.Result) (all []DeepFeatures) {
 		}
 		switch bound := digits(f.R2ByChance, 2); {
 		case f.R2ByChance == 1:
-			out.Functions = "Which of their linear functions are told best cannot be said: there are as many columns as rows."
+			out.Functions = "Which of their linear functions are told best, so few rows cannot say."
 		case len(f.Functions) == 0:
 			out.Functions = fmt.Sprintf("No linear function of them is told beyond chance, which gives the best of them an R² of %s.", bound)
 		default:

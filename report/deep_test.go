@@ -61,7 +61,7 @@ func TestDeepFeatures(t *testing.T) {
 			t.Errorf("%q, want %q", all[i].Title, want)
 		}
 	}
-	if !strings.Contains(all[1].Functions, "cannot be said") || !strings.Contains(all[2].Functions, "No linear function of them is told beyond chance") {
+	if !strings.Contains(all[1].Functions, "so few rows cannot say") || !strings.Contains(all[2].Functions, "No linear function of them is told beyond chance") {
 		t.Errorf("%q, %q", all[1].Functions, all[2].Functions)
 	}
 }

@@ -36,7 +36,7 @@ func CanonicalOf(v moments.View, learned []bool, group []int, toleranceX, tolera
 	for j := p; j < q; j++ {
 		units += corr.At(j, j)
 	}
-	if units == 0 || mat.Trace(part(0, p, 0, p)) == 0 {
+	if units == 0 || p == 0 || mat.Trace(part(0, p, 0, p)) == 0 {
 		return Canonical{}
 	}
 	xx, uu := part(0, p, 0, p), part(p, q, p, q)
@@ -93,7 +93,7 @@ func squares(a mat.Matrix) float64 {
 
 // canonicalCorrelations are those of the view's columns; rows and columns of such that do not vary are zeros.
 func canonicalCorrelations(v moments.View, learned []bool, toleranceX, toleranceU float64) *mat.Dense {
-	over := make([]float64, len(v.Mean)) // standard deviations
+	over := make([]float64, len(v.Mean))
 	for b, own := range learned {
 		tolerance := toleranceX
 		if b == len(learned)-1 {
