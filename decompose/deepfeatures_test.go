@@ -17,17 +17,20 @@ import (
 )
 
 // withUnits is a model with features of its deep part: the first is a function of x0 up to a little noise, the third is the
-// second's double, the fourth stands still.
-type withUnits struct{ *fake }
+// second's double, the fourth stands still. There are more of them that are 0.
+type withUnits struct {
+	*fake
+	more int
+}
 
 const unitsWide = 5
 
-func unitsTap() *decompose.Tap {
-	return &decompose.Tap{Tensor: "units", Features: []string{"img"}, Width: unitsWide}
+func (m withUnits) tap() *decompose.Tap {
+	return &decompose.Tap{Tensor: "units", Features: []string{"img"}, Width: unitsWide + m.more}
 }
 
 func (m withUnits) Taps() map[string]int {
-	taps := map[string]int{"units": unitsWide}
+	taps := map[string]int{"units": unitsWide + m.more}
 	maps.Copy(taps, m.fake.Taps())
 	return taps
 }
@@ -55,9 +58,9 @@ func (m withUnits) units(b *data.Batch) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := mat.NewDense(b.Rows(), unitsWide, nil)
+	u := mat.NewDense(b.Rows(), unitsWide+m.more, nil)
 	for i := range x {
-		u.SetRow(i, []float64{10 + x[i]*x[i]/4 + 0.2*math.Sin(50*y[i]), math.Sin(9 * y[i]), 2 * math.Sin(9*y[i]), 3, x[i]/3 + math.Cos(7*y[i])})
+		copy(u.RawRowView(i), []float64{10 + x[i]*x[i]/4 + 0.2*math.Sin(50*y[i]), math.Sin(9 * y[i]), 2 * math.Sin(9*y[i]), 3, x[i]/3 + math.Cos(7*y[i])})
 	}
 	return u, nil
 }
@@ -90,6 +93,13 @@ func orthonormal(a *mat.Dense, w []float64, tolerance float64) (basis, columns *
 	return mat.DenseCopyOf(u.Slice(0, n, 0, rank)), columns
 }
 
+func extended(t *testing.T, m withUnits, tab *data.Table) decompose.Model {
+	t.Helper()
+	model, err := decompose.With(m, map[string][]decompose.Block{"mu": builtBlocks(t, "~ s(x0,k=6)", tab), "sigma": builtBlocks(t, "~ day", tab)})
+	must(t, err)
+	return model
+}
+
 // What terms tell of features is what least squares and canonical correlations of the rows themselves say, by either route, and
 // for any workers, batches and shards the same. All else in the result is as it is without.
 func TestDeepFeatures(t *testing.T) {
@@ -97,11 +107,10 @@ func TestDeepFeatures(t *testing.T) {
 	ctx := t.Context()
 	tab := table(t, n, 3)
 	rows := all(t, tab, n)
-	m := withUnits{newFake(2)}
-	model, err := decompose.With(m, map[string][]decompose.Block{"mu": builtBlocks(t, "~ s(x0,k=6)", tab), "sigma": builtBlocks(t, "~ day", tab)})
-	must(t, err)
+	m := withUnits{newFake(2), 0}
+	model := extended(t, m, tab)
 	options := func() *decompose.Options {
-		return &decompose.Options{Columns: decompose.Columns{Weights: "w"}, DeepFeatures: []*decompose.Tap{unitsTap()}}
+		return &decompose.Options{Columns: decompose.Columns{Weights: "w"}, DeepFeatures: []*decompose.Tap{m.tap()}}
 	}
 	whole, err := decompose.Decompose(ctx, model, tab, options())
 	must(t, err)
@@ -145,10 +154,19 @@ func TestDeepFeatures(t *testing.T) {
 		o.DeepFeatures = nil
 		plain, err := decompose.Decompose(ctx, model, tab, o)
 		must(t, err)
-		own := *whole
-		own.DeepFeatures = nil
-		if asJSON(t, plain) != asJSON(t, &own) {
-			t.Error("features change other figures")
+		wide := withUnits{m.fake, 600} // of so many columns chunks would have other rows
+		o.DeepFeatures = []*decompose.Tap{wide.tap()}
+		with, err := decompose.Decompose(ctx, extended(t, wide, tab), tab, o)
+		must(t, err)
+		if f := with.DeepFeatures[0]; math.Abs(f.Explained-got.Explained) > 1e-12 || f.Rank != got.Rank {
+			t.Errorf("with features that are 0: %+v", f)
+		}
+		for _, r := range []*decompose.Result{whole, with} {
+			own := *r
+			own.DeepFeatures = nil
+			if asJSON(t, plain) != asJSON(t, &own) {
+				t.Error("features change other figures")
+			}
 		}
 	})
 	t.Run("workers", func(t *testing.T) {
@@ -190,7 +208,7 @@ func TestDeepFeatures(t *testing.T) {
 			t.Errorf("by the factor %+v, by products %+v", f, got)
 		}
 	})
-	twice := unitsTap()
+	twice := m.tap()
 	for name, c := range map[string]struct {
 		features []*decompose.Tap
 		want     string
@@ -209,9 +227,9 @@ func TestDeepFeatures(t *testing.T) {
 
 // Features are compared with terms, of which there must be some.
 func TestDeepFeaturesWithoutTerms(t *testing.T) {
-	m := withUnits{newFake(1)}
+	m := withUnits{newFake(1), 0}
 	m.beta = nil
-	_, err := decompose.Decompose(t.Context(), m, table(t, 100, 1), &decompose.Options{DeepFeatures: []*decompose.Tap{unitsTap()}})
+	_, err := decompose.Decompose(t.Context(), m, table(t, 100, 1), &decompose.Options{DeepFeatures: []*decompose.Tap{m.tap()}})
 	if err == nil || !strings.Contains(err.Error(), "compared with terms, and the model has none") {
 		t.Error(err)
 	}
@@ -219,8 +237,9 @@ func TestDeepFeaturesWithoutTerms(t *testing.T) {
 
 // Fewer rows than columns tell no function from chance, and a term of a column that stands still tells nothing.
 func TestDeepFeaturesOfFewRows(t *testing.T) {
-	o := func() *decompose.Options { return &decompose.Options{DeepFeatures: []*decompose.Tap{unitsTap()}} }
-	r, err := decompose.Decompose(t.Context(), withUnits{newFake(1)}, table(t, 6, 1), o())
+	m := withUnits{newFake(1), 0}
+	o := func() *decompose.Options { return &decompose.Options{DeepFeatures: []*decompose.Tap{m.tap()}} }
+	r, err := decompose.Decompose(t.Context(), m, table(t, 6, 1), o())
 	must(t, err)
 	if f := r.DeepFeatures[0]; f.R2ByChance != 1 || len(f.Functions) != 0 || f.ExplainedByChance != 0.6 {
 		t.Errorf("%+v", f)
@@ -234,7 +253,7 @@ func TestDeepFeaturesOfFewRows(t *testing.T) {
 		y[i] = float64(i)
 	}
 	must(t, still.AddNumeric("y", y))
-	r, err = decompose.Decompose(t.Context(), withUnits{newFake(1)}, still, o())
+	r, err = decompose.Decompose(t.Context(), m, still, o())
 	must(t, err)
 	if f := r.DeepFeatures[0]; f.Explained != 0 || f.TermsRank != 0 || len(f.Functions) != 0 {
 		t.Errorf("%+v", f)
