@@ -70,7 +70,25 @@ func (m *Model) makeBlocks() error {
 			return fmt.Errorf("classes: the model has no tap %q that its terms read", name)
 		}
 	}
+	for name, width := range m.raw {
+		if !m.isTerm(name) { // features of deep parts
+			m.taps[name] = width
+		}
+	}
 	return nil
+}
+
+// isTerm tells whether a term of the wrapped model reads the tap.
+func (m *Model) isTerm(tap string) bool {
+	for k := range m.k {
+		if slices.ContainsFunc(m.of.Blocks(k), func(b decompose.Block) bool {
+			own, ok := b.Term.(*decompose.Tap)
+			return ok && own.Tensor == tap
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // union are the terms of all classes of a head, in order of first appearance.

@@ -175,6 +175,39 @@ func TestModelLaws(t *testing.T) {
 	}
 }
 
+// featured is a network with a tap that no term reads.
+type featured struct{ *network }
+
+func (f featured) Taps() map[string]int {
+	taps := f.network.Taps()
+	taps["features"] = 1
+	return taps
+}
+
+func (f featured) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	a, err := b.Numeric("a")
+	if err != nil {
+		return err
+	}
+	dst.Taps["features"].SetCol(0, a)
+	return f.network.Forward(ctx, dst, b)
+}
+
+// Features of deep parts, which no term reads, are taps of the model of classes too; the bases that are joined are not.
+func TestFeaturesAreTaps(t *testing.T) {
+	b := batch(t, rows(t, 12))
+	m, err := classes.New(featured{newNetwork(2, 0.7)}, []classes.Head{{Name: "y", Predictors: []int{0, 1}, Classes: []string{"a", "b"}}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if taps := m.Taps(); taps["features"] != 1 || taps["own0"] != 0 || len(taps) != 3 {
+		t.Errorf("taps %v", taps)
+	}
+	if err := decomposetest.Model(m, b, 1e-12); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCentredSumToZero: predictors plus the row's mean are the network's own.
 func TestCentredSumToZero(t *testing.T) {
 	b := batch(t, rows(t, 20))

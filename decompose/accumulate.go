@@ -55,7 +55,7 @@ func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Sta
 	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(m)
+	p, err := newPlan(m, o.DeepFeatures...)
 	if err != nil {
 		return nil, err
 	}

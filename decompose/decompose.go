@@ -20,7 +20,7 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if j, ok := m.(*Members); ok && !j.shared {
 		return j.decomposeApart(ctx, src, o)
 	}
-	p, err := newPlan(m)
+	p, err := newPlan(m, o.DeepFeatures...)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,10 @@ func (r *Result) Labelled() *Result {
 		out.Sets[i].Predictors = label.Each(out.Sets[i].Predictors, l.Predictor)
 		out.Sets[i].Uniqueness = out.Sets[i].called(l.Predictor)
 	}
+	out.DeepFeatures = slices.Clone(r.DeepFeatures)
+	for i := range out.DeepFeatures {
+		out.DeepFeatures[i] = labelledDeepFeatures(l, out.DeepFeatures[i])
+	}
 	out.Predictors = slices.Clone(r.Predictors)
 	for k := range out.Predictors {
 		labelling{l, &r.Predictors[k], r.Predictors[k].termNames(l)}.predictor(&out.Predictors[k])
@@ -136,6 +140,7 @@ func (l labelling) predictor(d *Predictor) {
 	}
 	l.hierarchy(d)
 	l.remainder(d)
+	l.deep(d)
 }
 
 // featuresOf are the columns of the terms of these names.
@@ -186,6 +191,29 @@ func (l labelling) remainder(d *Predictor) {
 		}
 	}
 	d.Remainder = &m
+}
+
+func (l labelling) deep(d *Predictor) {
+	if d.Deep == nil {
+		return
+	}
+	own := Deep{Arrays: slices.Clone(d.Deep.Arrays), Columns: l.labels.Features(d.Deep.Columns)}
+	for i := range own.Arrays {
+		own.Arrays[i].Column = l.labels.Feature(own.Arrays[i].Column)
+	}
+	d.Deep = &own
+}
+
+func labelledDeepFeatures(l *label.Labels, f DeepFeatures) DeepFeatures {
+	f.Columns, f.Functions = l.Features(f.Columns), slices.Clone(f.Functions)
+	for i := range f.Functions {
+		with := slices.Clone(f.Functions[i].With)
+		for j := range with {
+			with[j].Columns = l.Features(with[j].Columns)
+		}
+		f.Functions[i].With = with
+	}
+	return f
 }
 
 // condition has bounds in the units that are shown, which stand behind the column's name.

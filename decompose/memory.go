@@ -54,7 +54,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	if j, ok := m.(*Members); ok && !j.shared {
 		fitted = j.members[0].Model // the networks are fitted one after the other
 	}
-	p, err := newPlan(fitted)
+	p, err := newPlan(fitted, o.DeepFeatures...)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	// Predictor.Orders. A term of several columns must then have one of each alone next to
 	// it, or contain their functions (Subspace).
 	Orders bool
+	// DeepFeatures are taps of the model that no term reads, features U of deep parts: Result.DeepFeatures says what the
+	// columns of all terms tell of each of them. They change no other figure.
+	DeepFeatures []*Tap
 	// Bands says what standard errors are. "": RobustBands, for which the last pass forms the
 	// products of the columns once more; Solve alone gives ProjectionBands. Shards make the
 	// last pass by Explaining.

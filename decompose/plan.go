@@ -28,6 +28,7 @@ type plan struct {
 	layout     moments.Layout
 	known      map[Term]identity // of terms that were identified before; identify adds all
 	joined     *Members          // whose networks' deep parts are further responses; nil: none
+	deep       []int             // term indices of Options.DeepFeatures
 }
 
 // planned is one predictor: its blocks ordered by term index.
@@ -69,7 +70,7 @@ func checkPartNames(predictors []planned) error {
 	return errors.Join(faults...)
 }
 
-func newPlan(m Model) (*plan, error) {
+func newPlan(m Model, features ...*Tap) (*plan, error) {
 	p := &plan{index: map[Term]int{}, numbers: tensorNumbers(m)}
 	names := m.Predictors()
 	if len(names) == 0 {
@@ -113,6 +114,9 @@ func newPlan(m Model) (*plan, error) {
 			}
 		}
 	}
+	if err := p.beside(m, features); err != nil {
+		return nil, err
+	}
 	for _, t := range p.terms {
 		p.offset = append(p.offset, p.p)
 		p.p += t.Dim()
@@ -127,7 +131,7 @@ func newPlan(m Model) (*plan, error) {
 }
 
 // chunkRows is the number of rows of a chunk, fewer where the model reads tensors, such as pictures: a chunk is
-// in memory as a whole. Learned terms that are Pieces are worth many.
+// in memory as a whole. Learned terms that are Pieces are worth many. Features that are compared change no sum of the terms.
 func (p *plan) chunkRows() int {
 	rows := moments.ChunkRows(p.held())
 	for _, t := range p.terms {
@@ -138,12 +142,17 @@ func (p *plan) chunkRows() int {
 	return data.TensorRows(p.numbers, rows)
 }
 
-// held is of how many columns all products are as many numbers as are held: p, unless a term of many levels has most columns.
+// held is of how many columns all products of terms are as many numbers as are held: all, unless a term of many levels has most
+// columns.
 func (p *plan) held() int {
-	if !p.manyLevels() {
-		return p.p
+	columns := p.p
+	for _, f := range p.deep {
+		columns -= p.terms[f].Dim()
 	}
-	return int(math.Sqrt(float64(p.p)*float64(p.p) - float64(p.betweenLevels())/8))
+	if !p.manyLevels() {
+		return columns
+	}
+	return int(math.Sqrt(float64(columns)*float64(columns) - float64(p.betweenLevels())/8))
 }
 
 // tensorNumbers is how many numbers a row of the tensors has that m reads.

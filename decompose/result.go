@@ -20,37 +20,39 @@ const Format = "pho.decomposition/1"
 // it to new rows. It is the artifact decomposition.json; fields hold no time,
 // host or worker count, so equal work gives equal bytes.
 type Result struct {
-	Format      string          `json:"format"`
-	CreatedBy   string          `json:"created_by,omitempty"`
-	Title       string          `json:"title,omitempty"` // of the report: the caller's business
-	Model       json.RawMessage `json:"model,omitempty"` // how to find the network again: the caller's business
-	Rows        int64           `json:"rows"`            // rows with positive weight
-	Method      Method          `json:"method"`
-	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
-	Formulas    []string        `json:"formulas,omitempty"`  // that terms were taken from, "." expanded: the caller's business
-	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
-	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
-	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
-	Terms       Terms           `json:"terms,omitempty"`     // fitted; empty: hierarchical
-	Bands       Bands           `json:"bands,omitempty"`     // what standard errors are: robust, none; empty: projection
-	Cluster     string          `json:"cluster,omitempty"`   // column of the clusters that robust bands allow for
-	Clusters    int64           `json:"clusters,omitempty"`  // of positive weight
-	Weights     string          `json:"weights,omitempty"`
-	Response    string          `json:"response,omitempty"`
-	Event       string          `json:"event,omitempty"` // Options.Event
-	Offset      string          `json:"offset,omitempty"`
-	ID          string          `json:"id,omitempty"` // column that names rows: the first of contributions; "": none, the caller's business
-	Family      string          `json:"family,omitempty"`
-	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
-	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
-	Networks    *Networks       `json:"members,omitempty"`    // of which this is the mean; nil: one network
-	Predictors  []Predictor     `json:"predictors"`
-	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
-	Features    []Feature       `json:"features"`
-	Support     []Support       `json:"support,omitempty"` // where rows of terms lie, after the last pass
-	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
-	Warnings    []string        `json:"warnings"`
-	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
+	Format     string          `json:"format"`
+	CreatedBy  string          `json:"created_by,omitempty"`
+	Title      string          `json:"title,omitempty"` // of the report: the caller's business
+	Model      json.RawMessage `json:"model,omitempty"` // how to find the network again: the caller's business
+	Rows       int64           `json:"rows"`            // rows with positive weight
+	Method     Method          `json:"method"`
+	Smoothing  string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
+	Formulas   []string        `json:"formulas,omitempty"`  // that terms were taken from, "." expanded: the caller's business
+	PHONAM     string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
+	Refit      string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
+	Route      Route           `json:"route,omitempty"`     // qr; empty: gram
+	Terms      Terms           `json:"terms,omitempty"`     // fitted; empty: hierarchical
+	Bands      Bands           `json:"bands,omitempty"`     // what standard errors are: robust, none; empty: projection
+	Cluster    string          `json:"cluster,omitempty"`   // column of the clusters that robust bands allow for
+	Clusters   int64           `json:"clusters,omitempty"`  // of positive weight
+	Weights    string          `json:"weights,omitempty"`
+	Response   string          `json:"response,omitempty"`
+	Event      string          `json:"event,omitempty"` // Options.Event
+	Offset     string          `json:"offset,omitempty"`
+	ID         string          `json:"id,omitempty"` // column that names rows: the first of contributions; "": none, the caller's business
+	Family     string          `json:"family,omitempty"`
+	Dispersion *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
+	Prediction *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
+	Networks   *Networks       `json:"members,omitempty"`    // of which this is the mean; nil: one network
+	Predictors []Predictor     `json:"predictors"`
+	Sets       []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
+	Features   []Feature       `json:"features"`
+	// DeepFeatures say what the terms tell of features of the deep parts (Options.DeepFeatures); nil: nobody asked.
+	DeepFeatures []DeepFeatures  `json:"deep_features,omitempty"`
+	Support      []Support       `json:"support,omitempty"` // where rows of terms lie, after the last pass
+	Diagnostics  json.RawMessage `json:"diagnostics,omitempty"`
+	Warnings     []string        `json:"warnings"`
+	Examples     *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
 	// Labels are what people call the names in this result, which keeps them (Labelled); nil:
 	// they are shown as they are.
 	Labels *label.Labels `json:"labels,omitempty"`
@@ -117,6 +119,9 @@ type Predictor struct {
 	// Link says how a parameter of the response hangs on the predictor (SetHeads); nil: not
 	// known.
 	Link *family.Link `json:"link,omitempty"`
+	// Deep says what the deep part reads, if arrays are among it; nil: columns of numbers and texts alone, or not known. The
+	// caller's business.
+	Deep *Deep `json:"deep,omitempty"`
 	// Intercept is the constant after all terms are centred; InterceptBefore the
 	// same for the network's own coefficients.
 	Intercept       float64  `json:"intercept"`

@@ -26,7 +26,7 @@ func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, er
 	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(m)
+	p, err := newPlan(m, o.DeepFeatures...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 		}
 		return nil, err
 	}
+	r.DeepFeatures = p.compared(total, o)
 	r.state(o.Family)
 	return r, nil
 }

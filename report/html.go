@@ -89,6 +89,7 @@ type page struct {
 	Named       bool      // rows have names
 	Overview    *overview // of terms by predictors; nil: few of both
 	Classes     []classPictures
+	Features    []DeepFeatures
 	Responses   bool // some predictor has a scale other than the link's
 	Before      bool // some picture has a curve before
 	Island      template.HTML
@@ -131,6 +132,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		p.Responses = p.Responses || outcomeOf(r, k).told != differences
 		p.Before = p.Before || p.Predictors[k].Before
 	}
+	p.Features = NewDeepFeatures(r)
 	p.Overview, p.Classes = newOverview(r, p.Predictors), newClassPictures(r, effects, drawn)
 	return p
 }

@@ -64,7 +64,8 @@ type island struct {
 type islandPredictor struct {
 	Name      string         `json:"name"`
 	Intercept numeral        `json:"intercept"`
-	Terms     []string       `json:"terms"` // in the order of parts
+	Terms     []string       `json:"terms"`     // in the order of parts
+	Remainder [2]string      `json:"remainder"` // RemainderWords
 	Response  *response      `json:"response,omitempty"`
 	Titles    islandTitles   `json:"titles"`
 	Effects   []islandEffect `json:"effects"` // of figures
@@ -141,6 +142,7 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	for k := range predictors {
 		d := &r.Predictors[k]
 		p := islandPredictor{Name: clean(d.Name), Intercept: rounded(d.Intercept, 0), Terms: []string{}, Effects: []islandEffect{}}
+		p.Remainder[0], p.Remainder[1] = RemainderWords(d)
 		o := outcomeOf(r, k)
 		if p.Titles.Link = o.link; o.told != differences {
 			p.Titles.Response, p.Response = o.title, &o.of

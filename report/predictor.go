@@ -16,6 +16,7 @@ type predictor struct {
 	Heading    string
 	Told       []told // of the columns that matter most
 	Read, Left string // how much can be read, and what cannot
+	Deep       string // what arrays tell beyond the table; "": none are read
 	Split      string // the same for statisticians
 	ReadShare  string // length of a bar
 	Ranking    []rankRow
@@ -63,7 +64,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) p
 	p.Terms = termRows(d, candidates)
 	p.Rest = []termRow{
 		{Name: "intercept", Kind: "a constant: its value, not an sd", Before: num(d.InterceptBefore), After: num(d.Intercept)},
-		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
+		{Name: "unstructured", Kind: p.remainder(d), Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
 	p.ranking = draw.ranking(d, candidates)
@@ -72,11 +73,20 @@ func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) p
 	p.Heading = "What moves " + draw.outcome.what
 	p.MovesBy, p.Axis = draw.outcome.linkUnit(), draw.outcome.axisWords()
 	p.headline(d, &draw.outcome)
-	p.Left = leftWords(d)
+	p.Deep, p.Left = DeepWords(d), leftWords(d)
 	p.Importance, p.Orders = newImportances(r, d), orderRows(d)
 	p.Remains = newRemainder(d)
 	p.identifiability(d)
 	return p
+}
+
+// remainder is what the unstructured part is.
+func (p *predictor) remainder(d *decompose.Predictor) string {
+	if d.Deep == nil {
+		return "the deep remainder"
+	}
+	name, _ := RemainderWords(d)
+	return "the deep remainder: " + name
 }
 
 // Of more than mostOpen predictors only the first few are open, or the page would be a hundred

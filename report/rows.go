@@ -258,7 +258,8 @@ func waterfallOf(r *decompose.Result, row decompose.Example, k int, terms []wate
 		}
 		add(waterTerm{"others", fmt.Sprintf("%d other terms", len(rest)), "", sum, nil}, "structured")
 	}
-	add(waterTerm{"unstructured", "unstructured", "the deep remainder: all columns at once", p.Unstructured, nil}, "unstructured")
+	name, what := RemainderWords(d)
+	add(waterTerm{"unstructured", name, what, p.Unstructured, nil}, "unstructured")
 	x := axis{reach.drawable(), 0, barWidth}
 	for i, start := range from {
 		l := &w.Lines[i+1]

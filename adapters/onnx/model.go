@@ -167,7 +167,7 @@ func (m *Model) findSources() {
 		}
 		return out
 	}
-	for _, t := range m.structure.found.Taps {
+	for _, t := range slices.Concat(m.structure.found.Taps, m.structure.found.Features) {
 		elements := t.Elements
 		if p := m.pieces[t]; p != nil {
 			elements = []structure.Element{p.of}
@@ -186,11 +186,7 @@ func (m *Model) makeBlocks() {
 	found := m.structure.found
 	terms := map[*structure.Tap]*decompose.Tap{}
 	for _, t := range found.Taps {
-		var features []string
-		for _, c := range t.Columns {
-			features = append(features, found.Columns[c])
-		}
-		terms[t] = &decompose.Tap{Tensor: t.Name, Features: features, Width: len(t.Elements)}
+		terms[t] = m.tap(t)
 		if p := m.pieces[t]; p != nil {
 			terms[t].Pieces = p.functions
 		}
@@ -217,6 +213,23 @@ func (m *Model) makeBlocks() {
 	}
 	slices.Sort(m.termColumns)
 	m.termColumns = slices.Compact(m.termColumns)
+}
+
+func (m *Model) tap(t *structure.Tap) *decompose.Tap {
+	var features []string
+	for _, c := range t.Columns {
+		features = append(features, m.structure.found.Columns[c])
+	}
+	return &decompose.Tap{Tensor: t.Name, Features: features, Width: len(t.Elements)}
+}
+
+// Features are taps, no term's, with the features of deep parts that Options.Learned names by their array, one for each name
+// (decompose.Options.DeepFeatures).
+func (m *Model) Features() (all []*decompose.Tap) {
+	for _, t := range m.structure.found.Features {
+		all = append(all, m.tap(t))
+	}
+	return all
 }
 
 // Structure is what discovery found, with its reasons.
@@ -287,7 +300,7 @@ func (m *Model) Intercept(k int) float64 { return m.structure.found.Parts[k].Int
 // predictors use is one Term value.
 func (m *Model) Blocks(k int) []decompose.Block { return slices.Clone(m.blocks[k]) }
 
-// Taps names the learned bases with their widths.
+// Taps names the learned bases, and Features, with their widths.
 func (m *Model) Taps() map[string]int {
 	w := make(map[string]int, len(m.widths))
 	for name, n := range m.widths {
@@ -324,7 +337,7 @@ func (m *Model) Predictor(k int) Element {
 // Tap lists where the network holds the columns of a learned basis, in order; nil for a
 // name that is not among Taps.
 func (m *Model) Tap(name string) []Element {
-	for _, t := range m.structure.found.Taps {
+	for _, t := range slices.Concat(m.structure.found.Taps, m.structure.found.Features) {
 		if t.Name == name {
 			return elementsOf(t.Elements)
 		}

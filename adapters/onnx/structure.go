@@ -17,7 +17,8 @@ type Options struct {
 	TreeOrder int
 	// Deep and Learned force addends into the deep part or into learned terms.
 	// A name is a term ("x3", "f(x3)"), a node or a tensor; a node or tensor
-	// stands for every addend that reaches a predictor through it.
+	// stands for every addend that reaches a predictor through it. What depends on an array is no
+	// term: Learned by the array's column, the features of the deep part are taps (Model.Features).
 	Deep, Learned []string
 	// Predictor chooses the tensors that are decomposed, as they are: no head is
 	// peeled. Empty: the graph's outputs, heads peeled.
@@ -78,7 +79,9 @@ type InputInfo struct {
 	Type    string   `json:"type"`
 	Shape   string   `json:"shape"` // N is the batch axis
 	Columns []string `json:"columns"`
-	// Whole describes an input that one column fills, a tensor: picture "img", 3 x 64 x 64.
+	// Kind is what an input is taken for that one column fills, picture, sequence or array, and Whole describes it:
+	// picture "img", 3 x 64 x 64. "": it has a column for each number.
+	Kind  string `json:"kind,omitempty"`
 	Whole string `json:"whole,omitempty"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -97,8 +98,81 @@ func TestPictureIsOneInput(t *testing.T) {
 	if want := `picture "img", 2 x 6 x 6`; s.Inputs[1].Whole != want || !strings.Contains(p.Deep.Reasons[0], "depend on "+want+" alone") {
 		t.Errorf("input %+v, %q", s.Inputs[1], p.Deep.Reasons)
 	}
-	if _, err := Discover(g, Unbound(g), &Options{Learned: []string{"img"}}); err == nil || !strings.Contains(err.Error(), `Options.Learned "img": it depends on an array ("img"), which is in the deep part`) {
-		t.Errorf("an array as a learned term: %v", err)
+	if s.Inputs[1].Kind != "picture" || s.Inputs[0].Kind != "" {
+		t.Errorf("kinds %q and %q", s.Inputs[0].Kind, s.Inputs[1].Kind)
+	}
+}
+
+// What depends on a picture is no term. By its column or by a tensor, the features that the last layer reads are a tap
+// beside the terms, and the deep part is as it was.
+func TestFeaturesOfPicture(t *testing.T) {
+	g := pictureNet(t)
+	plain, err := NewModel(g, Unbound(g), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 9
+	b := pictures(t, rows)
+	run := func(m *Model) *decompose.Outputs {
+		out := &decompose.Outputs{Eta: mat.NewDense(rows, 1, nil), Zeta: mat.NewDense(rows, 1, nil), Taps: map[string]*mat.Dense{}}
+		for name, width := range m.Taps() {
+			out.Taps[name] = mat.NewDense(rows, width, nil)
+		}
+		if err := m.Forward(context.Background(), out, b); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := run(plain)
+	for _, name := range []string{"img", "f(img)", "h"} {
+		m, err := NewModel(g, Unbound(g), &Options{Learned: []string{name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := m.Features()
+		if len(f) != 1 || f[0].Tensor != "f(img)@h" || fmt.Sprint(f[0].Features) != "[img]" || f[0].Width != 4 || len(m.Tap("f(img)@h")) != 4 {
+			t.Fatalf("%s: features %+v", name, f)
+		}
+		if len(m.Blocks(0)) != 3 || !reflect.DeepEqual(m.Structure().Predictors, plain.Structure().Predictors) {
+			t.Errorf("%s: other terms or another deep part: %+v", name, m.Structure().Predictors)
+		}
+		got := run(m)
+		var zeta mat.Dense
+		zeta.Mul(got.Taps["f(img)@h"], mat.NewDense(4, 1, []float64{1, 2, -1, 3}))
+		// The numbers of the table are rounded on their way into the network, which is in the deep part, too.
+		if !mat.EqualApprox(&zeta, want.Zeta, 1e-6) || !mat.Equal(got.Zeta, want.Zeta) {
+			t.Errorf("%s: U gamma is not the deep part", name)
+		}
+	}
+	if f := plain.Features(); f != nil {
+		t.Errorf("features that nobody asked for: %v", f)
+	}
+	_, err = Discover(g, Unbound(g), &Options{Learned: []string{"img"}, Deep: []string{"img"}})
+	if err == nil || err.Error() != `onnx: Options.Learned "img" and Options.Deep "img" name the same part of the network` {
+		t.Errorf("both: %v", err)
+	}
+}
+
+// Features of a layer that reads a picture and columns together are of both.
+func TestFeaturesOfPictureAndColumns(t *testing.T) {
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	b.AddInput("img", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1, 2, 2)
+	b.AddNode("Flatten", []string{"img"}, "flat")
+	b.AddNode("Concat", []string{"flat", "x"}, "both", onnxpb.Int("axis", 1))
+	b.AddInit("w", []int{5, 2}, 1, -1, 2, 0.5, 3, -2, 1, 1, 0.5, 0.25)
+	b.AddNode("MatMul", []string{"both", "w"}, "z")
+	b.AddNode("Tanh", []string{"z"}, "u")
+	b.AddInit("gamma", []int{2, 1}, 1, 2)
+	b.AddNode("MatMul", []string{"u", "gamma"}, "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	g := loadBuilt(t, b)
+	m, err := NewModel(g, Unbound(g), &Options{Learned: []string{"img"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := m.Features(); len(f) != 1 || f[0].Name() != "f(x,img)" || f[0].Width != 2 {
+		t.Errorf("features %+v", f)
 	}
 }
 

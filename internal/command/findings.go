@@ -24,6 +24,22 @@ func writeFindings(w io.Writer, r *decompose.Result, full bool) {
 	for _, p := range remaindersShown(r, full) {
 		writeRemainder(w, r, p, full)
 	}
+	writeDeepFeatures(w, r)
+}
+
+// writeDeepFeatures says what the terms tell of features of the deep part.
+func writeDeepFeatures(w io.Writer, r *decompose.Result) {
+	for _, f := range report.NewDeepFeatures(r) {
+		writeProse(w, "  ", 2, breaking(f.Title+": "+f.Words+" "+f.Functions))
+		if len(f.Rows) == 0 {
+			continue
+		}
+		rows := [][]string{{"told by", "R2", "of their variance"}}
+		for _, g := range f.Rows {
+			rows = append(rows, []string{wiring.Shorten(shown(breaking(g.With)), summaryName), g.R2, breaking(g.Share)})
+		}
+		writeTable(w, rows, 1)
+	}
 }
 
 // said are sentences in the order in which they came up, each with those it is said of.

@@ -32,10 +32,10 @@ type networkFlags struct {
 func (n *networkFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&n.maxOrder, "max-order", 0, "largest `NUMBER` of columns of a learned term (default 3, of trees 2)")
 	f.StringArrayVar(&n.deep, "deep", nil, "`NAME` of a term, node or tensor that belongs to the deep part (repeatable)")
-	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
+	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term, or of an array to compare with the terms (repeatable)")
 	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
 	f.Float64Var(&n.clip, "clip", 0, "keep probabilities `EPS` away from 0 and 1 and take log odds: those of classes, as of a forest, or --predictions")
-	f.StringArrayVar(&n.constants, "constant", nil, "`NAME=VALUES` of a network's input that is a constant, as mean=0.5,12: row-major, with commas (repeatable; once for each of several networks: values for each)")
+	f.StringArrayVar(&n.constants, "constant", nil, "`NAME=VALUES` of a network's input that is a constant, as mean=0.5,12: row-major (repeatable; once for each of several networks)")
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
 }
 

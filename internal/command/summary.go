@@ -11,6 +11,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of
@@ -44,6 +45,9 @@ func summarise(w io.Writer, r *decompose.Result) {
 		for i := range r.Predictors {
 			p := &r.Predictors[i]
 			writeHeadline(w, p)
+			if words := report.DeepWords(p); words != "" {
+				writeProse(w, "  ", 2, breaking(words))
+			}
 			writeAgreement(w, r, p)
 			writeTerms(w, p, false)
 		}
@@ -51,6 +55,9 @@ func summarise(w io.Writer, r *decompose.Result) {
 	writeFindings(w, r, false)
 	writeWarnings(w, r, false)
 }
+
+// breaking is text whose lines may break at any space.
+func breaking(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
 
 // writeHeadline says how the variance of a predictor splits.
 func writeHeadline(w io.Writer, p *decompose.Predictor) {

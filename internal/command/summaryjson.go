@@ -24,6 +24,8 @@ type summaryJSON struct {
 	Prediction *decompose.Prediction  `json:"prediction,omitempty"`
 	Dispersion *float64               `json:"dispersion,omitempty"`
 	Warnings   []string               `json:"warnings"`
+
+	DeepFeatures []decompose.DeepFeatures `json:"deep_features,omitempty"`
 }
 
 // summaryPredictorJSON is what is said of a predictor; shares are of its variance.
@@ -38,6 +40,7 @@ type summaryPredictorJSON struct {
 	EDF          float64                  `json:"edf"`
 	Scale        float64                  `json:"scale"`
 	Score        *float64                 `json:"score,omitempty"`
+	Deep         *decompose.Deep          `json:"deep,omitempty"`
 }
 
 // summaryCoefficientJSON is a row of the parametric coefficients; its interval holds 95 %.
@@ -70,6 +73,7 @@ func writeSummaryJSON(w io.Writer, r *decompose.Result) error {
 	doc := summaryJSON{
 		Family: r.Family, Link: linkWords(r), Response: r.Response, Rows: r.Rows, Method: string(r.Method), Smoothing: r.Smoothing,
 		Bands: string(r.Bands), Formulas: r.Formulas, Prediction: r.Prediction, Dispersion: r.Dispersion, Warnings: r.Warnings,
+		DeepFeatures: r.DeepFeatures,
 	}
 	if doc.Warnings == nil {
 		doc.Warnings = []string{}
@@ -84,7 +88,7 @@ func writeSummaryJSON(w io.Writer, r *decompose.Result) error {
 		out := summaryPredictorJSON{
 			Name: p.Name, Coefficients: []summaryCoefficientJSON{}, Terms: []summaryTermJSON{},
 			Before: importance.ExplainedVariance(p.VarianceBefore), After: importance.ExplainedVariance(p.Variance),
-			EDF: p.EDF, Scale: p.Scale, Score: p.Score,
+			EDF: p.EDF, Scale: p.Scale, Score: p.Score, Deep: p.Deep,
 		}
 		for _, c := range all {
 			out.Coefficients = append(out.Coefficients, summaryCoefficientJSON{

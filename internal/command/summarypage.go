@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/app/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // manyPredictors is from how many predictors on a summary is a line for each, unless all of
@@ -268,6 +269,9 @@ func (p *page) split(d *decompose.Predictor) {
 		wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 	name := shown(d.Name)
 	p.text("  ", "of the variance of "+name+", the model's predictor; share is Cov(term, "+name+") / Var("+name+")")
+	if words := report.DeepWords(d); words != "" {
+		p.text("", breaking(words))
+	}
 	var line []string
 	if d.Score != nil {
 		line = append(line, fmt.Sprintf("%s = %.5g", scoreName(p.r.Smoothing), *d.Score))

@@ -29,7 +29,7 @@ const (
 // ends.
 type waterfall struct {
 	w         io.Writer
-	r         *decompose.Result
+	r, read   *decompose.Result // read: with labels
 	full      bool
 	predictor string // the only one to draw; "": all, of many classes the most probable
 	width     int
@@ -37,7 +37,7 @@ type waterfall struct {
 }
 
 func newWaterfall(w io.Writer, r *decompose.Result, full bool, predictor string) *waterfall {
-	out := &waterfall{w: w, r: r, full: full, predictor: predictor, width: pageWidth, up: "+", down: "-"}
+	out := &waterfall{w: w, r: r, read: r.Labelled(), full: full, predictor: predictor, width: pageWidth, up: "+", down: "-"}
 	if n := terminalWidth(w); n > 0 {
 		out.width = n
 		if speaksUTF8(os.Getenv) {
@@ -117,8 +117,19 @@ func (w *waterfall) steps(p explainedPredictor) []step {
 	if rest > 0 {
 		add(fmt.Sprintf("%d smaller terms", rest), "", p.eta-p.left-p.intercept-shownSum, math.NaN())
 	}
-	add("unstructured", "", p.left, math.NaN())
+	add(w.remainder(p.name), "", p.left, math.NaN())
 	return append(out, step{name: wiring.Shorten(shown(p.name), waterfallName), number: fixed(p.eta, largest), from: p.eta, to: p.eta, level: true})
+}
+
+// remainder is what no term of a predictor holds, in words.
+func (w *waterfall) remainder(predictor string) string {
+	for k := range w.read.Predictors {
+		if d := &w.read.Predictors[k]; d.Name == predictor {
+			name, _ := report.RemainderWords(d)
+			return name
+		}
+	}
+	return "unstructured"
 }
 
 // valueText is the value of one feature, or those of several.

@@ -302,6 +302,10 @@ def test_inputs_that_are_arrays(rows):
     numpy.testing.assert_allclose(d.contributions["eta"], images.sum(axis=(1, 2)), atol=1e-9)
     numpy.testing.assert_allclose(d.apply(rows.head(5), inputs={"img": images[:5]})["eta"], images[:5].sum(axis=(1, 2)), atol=1e-9)
     assert d.explain(rows.head(5), inputs={"img": images[:5]}).document["rows"][4]["predictors"][0]["eta"] == d.contributions["eta"][4]
+    drawn = d.explain(rows.head(5), inputs={"img": images[:5]}).plot()
+    assert "img, beyond the table" in [t.get_text() for t in drawn.get_yticklabels()]
+    told = pho.decompose(model, rows, "~ s(age)", inputs={"img": images}, learned="img").artifact["deep_features"]
+    assert told[0]["columns"] == ["img"] and told[0]["width"] == 1 and told[0]["functions"] == []  # noise
     age = rows.age.to_numpy()[:5]
     for table in (
         {"age": age, "img": images[:5]},

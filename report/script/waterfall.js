@@ -67,7 +67,7 @@ function waterfall(data, row, k) {
     const sum = rest.reduce(function (s, j) { return s + parts[j]; }, 0);
     steps.push({ part: "others", name: rest.length + " other terms", values: "", value: sum, kind: "structured" });
   }
-  steps.push({ part: "unstructured", name: "unstructured", values: "the deep remainder: all columns at once", value: parts[n], kind: "unstructured" });
+  steps.push({ part: "unstructured", name: p.remainder[0], values: p.remainder[1], value: parts[n], kind: "unstructured" });
   let sum = p.intercept;
   for (const s of steps) { s.from = sum; sum = s.to = sum + s.value; }
   const range = rangeOf([[p.intercept], steps.map(function (s) { return s.to; })], 0), x = axisOf(range[0], range[1], 0, 1000);

@@ -238,8 +238,8 @@ func TestLayoutFaults(t *testing.T) {
 	}{
 		{moments.Layout{Bases: []moments.Basis{{Name: "a", Dim: 0}}}, `moments: basis 0 ("a") has 0 columns; need at least 1 each and fewer than 2^31 together`},
 		{moments.Layout{Bases: []moments.Basis{{Name: "a", Dim: math.MaxInt32}, {Name: "b", Dim: 1}}}, `moments: basis 1 ("b") has 1 columns; need at least 1 each and fewer than 2^31 together`},
-		{moments.Layout{Bases: ok, Predictors: [][]int{{0}}}, "moments: 1 predictors but 0 responses; each predictor needs its own"},
-		{moments.Layout{Bases: ok, Responses: -1}, "moments: 0 predictors but -1 responses; each predictor needs its own"},
+		{moments.Layout{Bases: ok, Predictors: [][]int{{0}}}, "moments: 1 predictors but 0 responses; they need one at least"},
+		{moments.Layout{Bases: ok, Responses: -1}, "moments: 0 predictors but -1 responses; they need one at least"},
 		{moments.Layout{Bases: ok, Predictors: [][]int{{1, 0}}, Responses: 1}, "moments: predictor 0 lists basis 0 after 1; bases are increasing numbers below 2"},
 		{moments.Layout{Bases: ok, Predictors: [][]int{{2}}, Responses: 1}, "moments: predictor 0 lists basis 2 after -1; bases are increasing numbers below 2"},
 	} {

@@ -15,7 +15,7 @@ import (
 // Moments merge only if their layouts are equal.
 type Layout struct {
 	Bases      []Basis // distinct raw bases, in column order
-	Predictors [][]int // predictor k uses bases Predictors[k], increasing
+	Predictors [][]int // predictor k uses bases Predictors[k], increasing; those beyond Responses are sets of bases that meet
 	Responses  int     // columns of R: the K zetas first
 
 	// Factor holds the triangular factor of the rows (Moments.R) instead of
@@ -65,8 +65,8 @@ func (l Layout) Equal(o Layout) bool {
 }
 
 // Check reports the first fault of a layout: a basis without columns, a
-// predictor whose bases are unknown or not increasing, more predictors than
-// responses.
+// predictor whose bases are unknown or not increasing, predictors without any
+// response.
 func (l Layout) Check() error {
 	p := 0
 	for i, b := range l.Bases {
@@ -75,8 +75,8 @@ func (l Layout) Check() error {
 		}
 		p += b.Dim
 	}
-	if l.Responses < len(l.Predictors) {
-		return fmt.Errorf("moments: %d predictors but %d responses; each predictor needs its own", len(l.Predictors), l.Responses)
+	if l.Responses < min(1, len(l.Predictors)) {
+		return fmt.Errorf("moments: %d predictors but %d responses; they need one at least", len(l.Predictors), l.Responses)
 	}
 	for k, bases := range l.Predictors {
 		last := -1

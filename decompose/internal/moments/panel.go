@@ -83,7 +83,8 @@ const basesAtOnce = 4
 // panelLimit is the number of rows to gather for the columns x of a layout: as many as
 // stay in the second cache but for rows that are 0, of basesAtOnce bases if they have few entries in a row, for a table of
 // products should be visited often once it is in the first. (Half of it was no faster where the second cache has 1 MB: each
-// table is cleared and added up once a panel.) Bases in no predictor are not gathered.
+// table is cleared and added up once a panel.) Bases in no predictor are not gathered, and those in none with a response do not count:
+// the sums of others have the same bits with them.
 func panelLimit(x []design.Columns, l Layout) int {
 	cache, most := 2<<20, 32<<20
 	if interpolated(x) {
@@ -94,7 +95,7 @@ func panelLimit(x []design.Columns, l Layout) int {
 	var apart []int // of the rows of bases that are stored each by itself
 	for a, c := range x {
 		n, d := c.Dims()
-		if len(uses[a]) == 0 || n == 0 {
+		if n == 0 || !slices.ContainsFunc(uses[a], func(k int) bool { return k < l.Responses }) {
 			continue
 		}
 		switch c := c.(type) {

@@ -9,7 +9,7 @@ import (
 )
 
 // View is one predictor's part of a Moments: the q columns of its bases and its
-// own response z, to be read: XX may be part of the Moments. The intercept is not among
+// own response z, zeros for a predictor beyond the responses, to be read: XX may be part of the Moments. The intercept is not among
 // the columns; means and SumW carry it.
 type View struct {
 	Bases  []int // the predictor's bases, as in the layout
@@ -51,10 +51,12 @@ func (m *Moments) Mixture(k int, mix []float64) View {
 	return m.view(k, mix)
 }
 
-// unit is the mixture that is response k alone.
+// unit is the mixture that is response k alone, or none.
 func (m *Moments) unit(k int) []float64 {
 	mix := make([]float64, len(m.MeanR))
-	mix[k] = 1
+	if k < len(mix) {
+		mix[k] = 1
+	}
 	return mix
 }
 

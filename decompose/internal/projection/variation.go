@@ -22,10 +22,15 @@ const (
 
 // leastVariation of the columns of block j.
 func (c *Constrained) leastVariation(j int) float64 {
+	return leastVariationOf(c.blocks[j].Learned, c.raw[j+1]-c.raw[j], c.view.R != nil, c.tolerance)
+}
+
+// leastVariationOf a basis of so many columns.
+func leastVariationOf(learned bool, columns int, factor bool, tolerance float64) float64 {
 	switch {
-	case c.blocks[j].Learned:
-		return math.Max(leastVariation, leastLearned*c.tolerance)
-	case c.raw[j+1]-c.raw[j] > 1 && c.view.R == nil:
+	case learned:
+		return math.Max(leastVariation, leastLearned*tolerance)
+	case columns > 1 && !factor:
 		return leastThin
 	}
 	return leastVariation

@@ -68,7 +68,7 @@ type Request struct {
 	paired, grown bool                // More has been asked for pairs, for smooths
 	unasked       bool                // the formula is "~ ." since there was none
 
-	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
+	// Options are those of the decomposition. Ready sets Family, Shared, WithoutIntercept and DeepFeatures,
 	// and ReconstructionTolerance if it is 0.
 	Options *decompose.Options
 }
@@ -96,7 +96,8 @@ type Ready struct {
 	sample    *interaction.Sample
 	unranked  bool // nobody asks which pairs the remainder depends on
 	lack      *diagnostics.LackOfFit
-	heads     []string // of the predictors
+	heads     []string          // of the predictors
+	deep      []*decompose.Deep // of the predictors
 	labels    *label.Labels
 	title     string
 	id        string
@@ -154,6 +155,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.readClasses(s); err != nil {
 		return nil, err
 	}
+	if o.DeepFeatures, err = s.features(); err != nil {
+		return nil, err
+	}
 	s.reference.Rounded = ownColumns(s.entered(), formulas, o)
 	if o.Kept != nil { // what the rounding does to the network's own terms is in its outputs
 		o.Kept.Over(strings.Join(s.reference.Rounded, "\x00"))
@@ -191,7 +195,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	notes = append(notes, s.responses()...)
 	d := &Ready{
 		Graph: s.graph(), Base: s.models[0], Model: m, Rows: rows, Notes: notes, Chosen: chosen, LeftOut: leftOut, TrainedFor: trainedFor, Event: event,
-		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, labels: q.Labels, title: q.Title, id: q.ID, workers: q.Options.Workers, network: q.Network,
+		reference: s.reference, formulas: q.Formulas, sample: sample, unranked: q.Interactions == NoInteractions, heads: s.heads, deep: deepOf(s.graph(), s.contrasts), labels: q.Labels, title: q.Title, id: q.ID, workers: q.Options.Workers, network: q.Network,
 	}
 	if q.helper != nil {
 		var first data.Source
@@ -288,6 +292,9 @@ func (d *Ready) Complete(ctx context.Context, r *decompose.Result, dir, dropped,
 		r.Labels = d.labels
 	}
 	r.SetHeads(d.heads)
+	for k := range d.deep {
+		r.Predictors[k].Deep = d.deep[k]
+	}
 	notes := slices.Clone(d.Notes)
 	if d.compare != nil {
 		c, err := d.compare(ctx)

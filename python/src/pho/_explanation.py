@@ -87,14 +87,15 @@ class Explanation:
         parts = self.parts(row, predictor)
         of = self._document["rows"][row]
         values = {" + ".join(t["terms"]): t.get("values") or {} for t in self._predictor(of, predictor)["terms"]}
-        named = [(self._named(name, values.get(name, {})), v) for name, v in parts[1:]]
+        of_predictor = self._predictor(of, predictor)["name"]
+        named = [(self._named(name, values.get(name, {}), of_predictor), v) for name, v in parts[1:]]
         response = of.get("response") or []
         return _plot.waterfall(parts[0][1], named, ax, most, f"{response[0]['name']}: {response[0]['value']:.3g}" if len(response) == 1 else "")
 
-    def _named(self, name: str, values: dict[str, Any]) -> str:
+    def _named(self, name: str, values: dict[str, Any], predictor: str) -> str:
         """A part with the row's values of its columns; "unstructured" in plain words."""
         if name == "unstructured":
-            return "not explained by any term"
+            return self._words.remainder(predictor)
         if not values:
             return name
         return ", ".join(f"{self._words.feature(c)} = {v}" for c, v in values.items())

@@ -37,6 +37,7 @@ class Words:
         self._columns: dict[str, dict[str, Any]] = labels.get("columns") or {}
         self._terms: dict[str, str] = labels.get("terms") or {}
         self._predictors: dict[str, str] = labels.get("predictors") or {}
+        self._deep: dict[str, Any] = {p["name"]: p["deep"] for p in artifact.get("predictors") or [] if p.get("deep")}
         self.empty = not (self._columns or self._terms or self._predictors)
 
     def feature(self, column: str) -> str:
@@ -51,6 +52,15 @@ class Words:
     def predictor(self, name: str) -> str:
         """What a predictor is called."""
         return self._predictors.get(name, name)
+
+    def remainder(self, predictor: str) -> str:
+        """What no term of a predictor, by its name, explains."""
+        deep = self._deep.get(predictor)
+        if deep is None:
+            return "not explained by any term"
+        arrays = ", ".join(self.feature(a["column"]) for a in deep["arrays"])
+        columns = ", ".join(self.feature(c) for c in deep["columns"])
+        return f"{arrays} with {columns}" if columns else f"{arrays}, beyond the table"
 
     def level(self, column: str, level: str) -> str:
         """What a level is called."""

@@ -46,14 +46,22 @@ func Whole(v *Value, column string) string {
 			axes = append(axes, strconv.Itoa(d))
 		}
 	}
-	kind := "array"
-	switch {
-	case len(axes) == 3:
-		kind = "picture"
-	case len(axes) == 1 && !v.Type.Floating():
-		kind = "sequence"
+	return fmt.Sprintf("%s %q, %s", Kind(v), column, strings.Join(axes, " x "))
+}
+
+// Kind is what an input is taken for that one column fills: picture, sequence (of codes) or array.
+func Kind(v *Value) string {
+	axes := len(v.RowShape())
+	if v.BatchAxis() >= 0 {
+		axes--
 	}
-	return fmt.Sprintf("%s %q, %s", kind, column, strings.Join(axes, " x "))
+	switch {
+	case axes == 3:
+		return "picture"
+	case axes == 1 && !v.Type.Floating():
+		return "sequence"
+	}
+	return "array"
 }
 
 func axisText(d int) string {

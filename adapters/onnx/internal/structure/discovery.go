@@ -3,6 +3,7 @@ package structure
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
@@ -25,6 +26,7 @@ type candidate struct {
 // forced says what an override decided and which.
 type forced struct {
 	deep, learned string
+	features      string // of a deep part that is of an array
 }
 
 // discovery is one run of Discover.
@@ -78,7 +80,7 @@ func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, erro
 		d.order[v] = len(d.order)
 		in := Input{Name: v.Name, Type: v.Type.String(), Shape: graph.ShapeText(v.Shape), Columns: bound[i]}
 		if isTensor(v, columns[i]) {
-			in.Whole = graph.Whole(v, bound[i][0])
+			in.Kind, in.Whole = graph.Kind(v), graph.Whole(v, bound[i][0])
 		}
 		d.s.Inputs = append(d.s.Inputs, in)
 	}
@@ -120,6 +122,12 @@ func (d *discovery) columnNames(id int32) []string {
 
 func (d *discovery) compare(a, b Element) int {
 	return cmp.Or(cmp.Compare(d.order[a.Value], d.order[b.Value]), cmp.Compare(a.Index, b.Index))
+}
+
+// ofArray reports whether el depends on the array that a column of that name holds.
+func (d *discovery) ofArray(el Element, name string) bool {
+	c := slices.Index(d.s.Columns, name)
+	return c >= 0 && d.dep.sets.contains(d.dep.tensors, c) && d.dep.sets.contains(d.set(el), c)
 }
 
 // ofTensors reports whether a tensor is among the columns of a set.

@@ -43,15 +43,16 @@ func (d *discovery) force() error {
 			if _, linear := d.columnOf(a); linear {
 				continue
 			}
-			if d.ofTensors(d.set(a)) {
-				return &OptionError{"Learned", name, fmt.Sprintf(": it depends on an array (%s), which is in the deep part: terms are of columns of numbers", graph.QuotedList(d.columnNames(d.set(a))))}
-			}
 			f := d.class[a]
 			if f.deep != "" {
 				return &OptionError{"Learned", name, fmt.Sprintf(" and Options.Deep %q name the same part of the network", f.deep)}
 			}
 			learned++
-			f.learned = name
+			if d.ofTensors(d.set(a)) { // terms are of columns of numbers
+				f.features = name
+			} else {
+				f.learned = name
+			}
 			d.class[a] = f
 		}
 		if learned == 0 {
@@ -79,7 +80,7 @@ func (d *discovery) named(option, name string) ([]Element, error) {
 		if !slices.Contains(terms, t) {
 			terms = append(terms, t)
 		}
-		if t == name || t == learnedName([]string{name}) && d.ofTensors(d.set(a)) {
+		if t == name || d.ofArray(a, name) {
 			hit = append(hit, a)
 		}
 	}

@@ -26,13 +26,14 @@ type Found struct {
 	RoundedTo map[string]graph.DType // types of columns on their way into the network
 	Parts     []Parts                // by predictor
 	Taps      []*Tap
+	Features  []*Tap // of deep parts, which Options.Learned names by their array
 }
 
 // Input is a graph input and its columns in order.
 type Input struct {
 	Name, Type, Shape string
 	Columns           []string
-	Whole             string
+	Kind, Whole       string // of an array
 }
 
 // Predictor describes an additive predictor: intercept + terms + deep part.

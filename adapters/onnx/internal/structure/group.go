@@ -50,6 +50,30 @@ func (d *discovery) group() {
 		d.addDeep(k, deep[k])
 		d.sumUp(k)
 	}
+	d.addFeatures()
+}
+
+// addFeatures lists the features of deep parts that Options.Learned asks for: those by one name in the order of the network.
+func (d *discovery) addFeatures() {
+	for _, name := range d.o.Learned {
+		t := &Tap{}
+		set := int32(0)
+		for _, p := range d.s.Parts {
+			for _, el := range p.Deep {
+				if d.class[el].features == name && !slices.Contains(t.Elements, el) {
+					t.Elements, set = append(t.Elements, el), d.dep.sets.union(set, d.set(el))
+				}
+			}
+		}
+		if t.Elements == nil {
+			continue
+		}
+		slices.SortFunc(t.Elements, d.compare)
+		tensors, _ := sourcesOf(t.Elements)
+		t.Columns = d.dep.sets.members(set)
+		t.Name = learnedName(d.columnNames(set)) + "@" + strings.Join(tensors, "+")
+		d.s.Features = append(d.s.Features, t)
+	}
 }
 
 func (d *discovery) isLearned(a atom) bool {
