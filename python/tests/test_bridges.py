@@ -44,6 +44,27 @@ def no_window():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.mark.parametrize("package", ["shap", "interpret"])
+def test_terms_told_as_a_sum_are_one(package):
+    """How a sum splits is arbitrary: its terms may cancel by any amount."""
+    pytest.importorskip(package)
+    random = numpy.random.default_rng(1)
+    x, z = random.normal(size=(2, 500))
+    frame = pandas.DataFrame({"x": x, "near x": x + 1e-4 * random.normal(size=500), "z": z, "v": random.normal(size=500)})
+    d = pho.decompose(lambda f: f["x"] + f["z"] + f["v"], frame, "~ x + `near x` + z")
+    assert d.contributions["x"].abs().max() > 50
+    if package == "shap":
+        e = d.to_shap(frame)
+        assert e.feature_names == ["x + near x", "z", "unstructured"] and e.display_data[3, 0].startswith(f"({x[3]:.4g}, ")
+        values = e.values
+        numpy.testing.assert_allclose(values.sum(axis=1) + e.base_values, d.contributions["eta"], atol=1e-9)
+    else:
+        local, overall = d.to_interpret(frame).data(3), d.to_interpret().data()
+        assert local["names"] == overall["names"] == ["x + near x", "z", "unstructured"]
+        values = numpy.array([local["scores"], overall["scores"]])
+    assert numpy.abs(values).max() < 5
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_shap_shows_exact_contributions(made, rows):
     shap = pytest.importorskip("shap")

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence
 
 from . import _curves, _plot, _rows, _tables
 from ._need import need
-from ._result import Result
+from ._result import Result, told
 from .errors import Error, UsageError
 
 
@@ -30,19 +30,19 @@ _TYPES = {"curve": "continuous", "levels": "nominal", "surface": "interaction"}
 def _global(d: Result, predictor: dict[str, Any], kind: Any) -> Any:
     import pandas
 
-    own = {t["name"] for t in predictor["terms"]}
+    units = told(predictor)
+    own = {u["name"] for u in units}
     curves = {name: c for name, c in _curves.of(d, predictor["name"]).items() if name in own}
     span = _span(list(curves.values()))
     histograms = {f["name"]: f for f in d.artifact.get("features") or []}
     shown = [_graph(c, span, histograms) for c in curves.values()]
     names = [" & ".join(c.features) if c.kind == "surface" else c.term for c in curves.values()]
     types = [_TYPES[c.kind] for c in curves.values()]
-    terms = [t["name"] for t in predictor["terms"]]
     label = dict(zip(curves, names))
     overall = {
         "type": "univariate",
-        "names": [label.get(t, t) for t in terms] + ["unstructured"],
-        "scores": _importances(d, predictor, [*terms, "unstructured"]),
+        "names": [label.get(u["name"], u["name"]) for u in units] + ["unstructured"],
+        "scores": _importances(d, predictor, units),
     }
     graphs = [{**g, "scores": list(g["scores"])} if g["type"] == "univariate" else g for g in shown]
     inside = {
@@ -58,18 +58,18 @@ def _global(d: Result, predictor: dict[str, Any], kind: Any) -> Any:
     return kind("global", inside, feature_names=names, feature_types=types, name=f"pho: {predictor['name']}", selector=selector)
 
 
-def _importances(d: Result, predictor: dict[str, Any], names: Sequence[str]) -> list[float]:
+def _importances(d: Result, predictor: dict[str, Any], units: Sequence[dict[str, Any]]) -> list[float]:
     """Mean absolute contributions; without contributions standard deviations, which rank alike."""
     try:
         table = d.contributions
     except Error:
-        sd = {t["name"]: t["after"]["variance"] ** 0.5 for t in predictor["terms"]}
-        sd["unstructured"] = predictor["variance"]["unstructured"] ** 0.5
-        return [sd[n] for n in names]
+        variance = {tuple(e["terms"]): e["after"]["variance"] for e in predictor.get("entangled") or [] if e.get("after")}
+        variance.update({(t["name"],): t["after"]["variance"] for t in predictor["terms"]})
+        return [variance.get(tuple(u["terms"]), 0.0) ** 0.5 for u in units] + [predictor["variance"]["unstructured"] ** 0.5]
     import numpy
 
-    prefix = d.prefix(predictor)
-    return [float(numpy.nanmean(numpy.abs(numpy.asarray(_tables.column(table, prefix + n), dtype=float)))) for n in names]
+    parts = _tables.sums(table, d.prefix(predictor), [*(u["terms"] for u in units), ["unstructured"]])
+    return [float(v) for v in numpy.nanmean(numpy.abs(parts), axis=0)]
 
 
 def _span(curves: list[_curves.Curve]) -> tuple[float, float]:
@@ -133,16 +133,16 @@ def _local(d: Result, predictor: dict[str, Any], rows: _rows.Rows, response: Any
         raise UsageError("the rows are to be a table in memory, whose values are shown")
     rows = _rows.readable(rows)
     parts, prefix = d.apply(rows), d.prefix(predictor)
-    terms = predictor["terms"]
+    terms = told(predictor)
     names = [t["name"] for t in terms] + ["unstructured"]
-    scores = numpy.column_stack([numpy.asarray(_tables.column(parts, prefix + n), dtype=float) for n in names])
+    scores = _tables.sums(parts, prefix, [*(t["terms"] for t in terms), ["unstructured"]])
     eta = numpy.asarray(_tables.column(parts, prefix + "eta"), dtype=float)
     intercept = numpy.asarray(_tables.column(parts, prefix + "intercept"), dtype=float)
     shown = [_rows.cells(rows, t["features"][0]) if len(t["features"]) == 1 else [""] * len(eta) for t in terms] + [[""] * len(eta)]
     truth = [math.nan] * len(eta) if response is None else [float(v) for v in response]
     specific = []
     for i, value in enumerate(eta):
-        told = {"is_classification": False, "actual": truth[i], "predicted": value, "actual_score": truth[i], "predicted_score": value}
+        performance = {"is_classification": False, "actual": truth[i], "predicted": value, "actual_score": truth[i], "predicted_score": value}
         specific.append(
             {
                 "type": "univariate",
@@ -150,7 +150,7 @@ def _local(d: Result, predictor: dict[str, Any], rows: _rows.Rows, response: Any
                 "scores": list(scores[i]),
                 "values": [column[i] for column in shown],
                 "extra": {"names": ["Intercept"], "scores": [intercept[i]], "values": [1]},
-                "perf": told,
+                "perf": performance,
             }
         )
     residual = numpy.asarray(truth) - eta

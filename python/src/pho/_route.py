@@ -98,7 +98,9 @@ def choose(models: Sequence[Any], call: Call, formula: Optional[Sequence[str]], 
 
 def _holes(f: _functions.Function, call: Call) -> list[str]:
     """The columns of numbers that a model fills in, which no term can have; of text what is missing is a level."""
-    return [c for c in f.columns or () if call.na == "keep" and c in call.frame and call.frame[c].isna().any() and not _columns.is_text(call.frame[c])]
+    if call.na != "keep":
+        return []
+    return [c for c in f.columns or () if c in call.frame and call.frame[c].isna().any() and not _columns.is_text(call.frame[c])]
 
 
 def _exported(model: Any, f: _functions.Function, call: Call, folder: str) -> tuple[Optional[_models.Network], str, Optional[_check.Difference]]:

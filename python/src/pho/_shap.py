@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from . import _rows, _tables
 from ._need import need
-from ._result import Result
+from ._result import Result, told
 
 # What plots write before "= unstructured", where the value of a column stands elsewhere.
 _ALL = "all columns"
@@ -24,11 +24,11 @@ def explanation(d: Result, rows: Optional[_rows.Rows], predictor: Optional[str])
     if table:
         rows = _rows.readable(rows)
     parts = d.contributions if rows is None else d.apply(rows)
-    names = [t["name"] for t in chosen["terms"]] + ["unstructured"]
-    values = numpy.column_stack([numpy.asarray(_tables.column(parts, prefix + n), dtype=float) for n in names])
+    units = told(chosen)
+    values = _tables.sums(parts, prefix, [*(u["terms"] for u in units), ["unstructured"]])
     data, shown = None, None
     if table:
-        columns = [_shown(rows, t["features"]) for t in chosen["terms"]]
+        columns = [_shown(rows, u["features"]) for u in units]
         data = numpy.full(values.shape, math.nan)
         shown = numpy.full(values.shape, _ALL, dtype=object)
         for j, (codes, cells) in enumerate(columns):
@@ -38,7 +38,7 @@ def explanation(d: Result, rows: Optional[_rows.Rows], predictor: Optional[str])
         base_values=numpy.asarray(_tables.column(parts, prefix + "intercept"), dtype=float),
         data=data,
         display_data=shown,
-        feature_names=names,
+        feature_names=[*(u["name"] for u in units), "unstructured"],
         output_names=chosen["name"],
     )
 

@@ -39,6 +39,13 @@ def _read_pandas(path: str) -> Table:
     return pandas.read_csv(path, **exact)
 
 
+def sums(table: Table, prefix: str, groups: Iterable[Iterable[str]]) -> Any:
+    """A matrix of the sums of groups of a table's columns, whose names begin with the prefix."""
+    import numpy
+
+    return numpy.column_stack([sum(numpy.asarray(column(table, prefix + n), dtype=float) for n in names) for names in groups])
+
+
 def of(records: Iterable[dict[str, Any]], columns: list[str]) -> Table:
     """A table of records, with these columns."""
     listed = list(records)

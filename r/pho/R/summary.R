@@ -6,9 +6,9 @@ print.pho <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   for (p in a$predictors) {
     t <- term_table(p)
     cat("\n", if (length(x$predictors) > 1) paste0(p$name, ": "), "share of the model's variance\n", sep = "")
-    share <- c(stats::setNames(t$share, t$term), unstructured = p$variance$unstructured / p$variance$total)
+    share <- c(told(p, stats::setNames(t$share, t$term)), unstructured = p$variance$unstructured / p$variance$total)
     share <- share[!is.na(share)]
-    print(noquote(stats::setNames(sprintf("%.1f%%", 100 * share), names(share))))
+    print(noquote(stats::setNames(sprintf("%.1f%%", round(100 * share, 1) + 0), names(share)))) # + 0: a zero has no sign
   }
   if (length(x$warnings)) cat("\n", length(x$warnings), if (length(x$warnings) == 1) " warning" else " warnings", ": see summary()\n", sep = "")
   cat("\n")
@@ -26,6 +26,17 @@ formula_words <- function(d) {
   words <- vapply(d$artifact$predictors, function(p) paste("~", paste(c(term_names(p), "unstructured"), collapse = " + ")), "")
   if (length(unique(words)) == 1) words <- paste(c(d$artifact$response, unique(words)), collapse = " ") else words <- paste(d$predictors, words)
   unlist(lapply(words, strwrap, width = getOption("width"), exdent = 4))
+}
+
+# Numbers of terms that add up, of terms of which only the sum is identified added.
+told <- function(p, of) {
+  for (e in p$entangled) {
+    names <- unlist(e$terms)
+    at <- match(names, names(of))
+    sum <- stats::setNames(sum(of[at]), paste(names, collapse = " + "))
+    of <- append(of[-at], sum, after = min(at) - 1)
+  }
+  of
 }
 
 # The terms of a predictor: what `pho summary` has in its second table, and what else the artifact says of each.

@@ -161,3 +161,14 @@ test_that("plots draw every term", {
   expect_s3_class(ggplot2::autoplot(d, select = "size"), "ggplot")
   drawn(print(ggplot2::autoplot(odds, type = "response")))
 })
+
+test_that("terms of which only the sum is told are one line", {
+  skip_without_program()
+  set.seed(3)
+  rows <- data.frame(x = rnorm(400), z = rnorm(400), v = rnorm(400))
+  rows$near <- rows$x + 1e-4 * rnorm(400)
+  d <- pho(~ x + near + z, rows, rows$x + rows$z + rows$v)
+  shown <- paste(capture.output(print(d)), collapse = " ")
+  expect_match(shown, "x \\+ near +z unstructured")
+  expect_no_match(shown, "-[0-9]+\\.[0-9]%") # single terms have more than the variance, and less than none
+})
