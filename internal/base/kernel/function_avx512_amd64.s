@@ -15,33 +15,33 @@ TEXT ·functionF64AVX512(SB), NOSPLIT, $0-8
 	ADDQ CX, R8
 	NEGQ CX
 	MOVQ 32(DI), AX
-	CMPQ AX, $15
-	JEQ exp
-	CMPQ AX, $16
-	JEQ sigmoid
 	CMPQ AX, $17
-	JEQ tanh
+	JEQ exp
 	CMPQ AX, $18
-	JEQ silu
+	JEQ sigmoid
 	CMPQ AX, $19
-	JEQ softplus
+	JEQ tanh
 	CMPQ AX, $20
-	JEQ elu
+	JEQ silu
 	CMPQ AX, $21
-	JEQ erf
+	JEQ softplus
 	CMPQ AX, $22
-	JEQ gelu
+	JEQ elu
 	CMPQ AX, $23
-	JEQ geluTanh
+	JEQ erf
 	CMPQ AX, $24
-	JEQ mish
+	JEQ gelu
 	CMPQ AX, $25
-	JEQ softsign
+	JEQ geluTanh
 	CMPQ AX, $26
-	JEQ hardSigmoid
+	JEQ mish
 	CMPQ AX, $27
-	JEQ hardSwish
+	JEQ softsign
 	CMPQ AX, $28
+	JEQ hardSigmoid
+	CMPQ AX, $29
+	JEQ hardSwish
+	CMPQ AX, $30
 	JEQ xLogX
 	VZEROUPPER
 	RET
@@ -1272,31 +1272,31 @@ TEXT ·functionF32AVX512(SB), NOSPLIT, $0-8
 	ADDQ CX, R8
 	NEGQ CX
 	MOVQ 32(DI), AX
-	CMPQ AX, $15
-	JEQ exp
-	CMPQ AX, $16
-	JEQ sigmoid
 	CMPQ AX, $17
-	JEQ tanh
+	JEQ exp
 	CMPQ AX, $18
-	JEQ silu
+	JEQ sigmoid
 	CMPQ AX, $19
-	JEQ softplus
+	JEQ tanh
 	CMPQ AX, $20
-	JEQ elu
+	JEQ silu
 	CMPQ AX, $21
-	JEQ erf
+	JEQ softplus
 	CMPQ AX, $22
-	JEQ gelu
+	JEQ elu
 	CMPQ AX, $23
-	JEQ geluTanh
+	JEQ erf
 	CMPQ AX, $24
-	JEQ mish
+	JEQ gelu
 	CMPQ AX, $25
-	JEQ softsign
+	JEQ geluTanh
 	CMPQ AX, $26
-	JEQ hardSigmoid
+	JEQ mish
 	CMPQ AX, $27
+	JEQ softsign
+	CMPQ AX, $28
+	JEQ hardSigmoid
+	CMPQ AX, $29
 	JEQ hardSwish
 	VZEROUPPER
 	RET

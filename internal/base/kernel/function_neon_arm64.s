@@ -12,33 +12,33 @@ TEXT ·functionF64NEON(SB), NOSPLIT, $0-8
 	MOVD 24(R0), R3
 	MOVD 32(R0), R5
 	MOVD $values<>(SB), R8
-	CMP $15, R5
-	BEQ exp
-	CMP $16, R5
-	BEQ sigmoid
 	CMP $17, R5
-	BEQ tanh
+	BEQ exp
 	CMP $18, R5
-	BEQ silu
+	BEQ sigmoid
 	CMP $19, R5
-	BEQ softplus
+	BEQ tanh
 	CMP $20, R5
-	BEQ elu
+	BEQ silu
 	CMP $21, R5
-	BEQ erf
+	BEQ softplus
 	CMP $22, R5
-	BEQ gelu
+	BEQ elu
 	CMP $23, R5
-	BEQ geluTanh
+	BEQ erf
 	CMP $24, R5
-	BEQ mish
+	BEQ gelu
 	CMP $25, R5
-	BEQ softsign
+	BEQ geluTanh
 	CMP $26, R5
-	BEQ hardSigmoid
+	BEQ mish
 	CMP $27, R5
-	BEQ hardSwish
+	BEQ softsign
 	CMP $28, R5
+	BEQ hardSigmoid
+	CMP $29, R5
+	BEQ hardSwish
+	CMP $30, R5
 	BEQ xLogX
 	RET
 exp:
@@ -2785,31 +2785,31 @@ TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
 	MOVD 24(R0), R3
 	MOVD 32(R0), R5
 	MOVD $values<>(SB), R8
-	CMP $15, R5
-	BEQ exp
-	CMP $16, R5
-	BEQ sigmoid
 	CMP $17, R5
-	BEQ tanh
+	BEQ exp
 	CMP $18, R5
-	BEQ silu
+	BEQ sigmoid
 	CMP $19, R5
-	BEQ softplus
+	BEQ tanh
 	CMP $20, R5
-	BEQ elu
+	BEQ silu
 	CMP $21, R5
-	BEQ erf
+	BEQ softplus
 	CMP $22, R5
-	BEQ gelu
+	BEQ elu
 	CMP $23, R5
-	BEQ geluTanh
+	BEQ erf
 	CMP $24, R5
-	BEQ mish
+	BEQ gelu
 	CMP $25, R5
-	BEQ softsign
+	BEQ geluTanh
 	CMP $26, R5
-	BEQ hardSigmoid
+	BEQ mish
 	CMP $27, R5
+	BEQ softsign
+	CMP $28, R5
+	BEQ hardSigmoid
+	CMP $29, R5
 	BEQ hardSwish
 	RET
 exp:

@@ -43,6 +43,30 @@ func leakyRelu[T Float](s isa, dst, src []T, a T) {
 	}
 }
 
+// Clip sets dst = src, lo where that is less, and then hi where that is more; NaN stays. dst may be src.
+func Clip[T Float](dst, src []T, lo, hi T) { clip(best(), dst, src, lo, hi) }
+
+func clip[T Float](s isa, dst, src []T, lo, hi T) {
+	const block = 1024 // stays in the fastest cache between the two
+	for len(src) > 0 {
+		n := min(len(src), block)
+		to, from := dst[:n], src[:n]
+		i := wholeVectors(s, opAtLeast, to, from, nil, lo)
+		wholeVectors(s, opAtMost, to[:i], to[:i], nil, hi)
+		for ; i < n; i++ {
+			v := from[i]
+			if v < lo {
+				v = lo
+			}
+			if v > hi {
+				v = hi
+			}
+			to[i] = v
+		}
+		dst, src = dst[n:], src[n:]
+	}
+}
+
 // Axpy adds a*src to dst.
 func Axpy[T Float](dst, src []T, a T) { axpy(best(), dst, src, a) }
 

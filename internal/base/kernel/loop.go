@@ -28,6 +28,8 @@ const (
 	opMax // the larger; either if one is NaN
 	opRelu
 	opLeakyRelu // scalar times what is negative
+	opAtLeast   // scalar where a is less
+	opAtMost    // scalar where a is more
 	opAxpy      // dst += scalar a, fused
 	opDot
 	opExp // the first of the functions

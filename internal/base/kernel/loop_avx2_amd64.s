@@ -41,8 +41,12 @@ TEXT ·loopF64AVX2(SB), NOSPLIT, $0-8
 	CMPQ AX, $12
 	JEQ leakyRelu
 	CMPQ AX, $13
-	JEQ axpy
+	JEQ atLeast
 	CMPQ AX, $14
+	JEQ atMost
+	CMPQ AX, $15
+	JEQ axpy
+	CMPQ AX, $16
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -514,6 +518,78 @@ leakyRelu_by1:
 leakyRelu_after1:
 	VZEROUPPER
 	RET
+atLeast:
+atLeast_by4:
+	CMPQ CX, $16
+	JLT atLeast_after4
+	VMOVUPD (SI), Y0
+	VMAXPD Y0, Y15, Y0
+	VMOVUPD Y0, (R8)
+	VMOVUPD 32(SI), Y1
+	VMAXPD Y1, Y15, Y1
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD 64(SI), Y2
+	VMAXPD Y2, Y15, Y2
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD 96(SI), Y3
+	VMAXPD Y3, Y15, Y3
+	VMOVUPD Y3, 96(R8)
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, R8
+	SUBQ $16, CX
+	JMP atLeast_by4
+atLeast_after4:
+atLeast_by1:
+	CMPQ CX, $4
+	JLT atLeast_after1
+	VMOVUPD (SI), Y0
+	VMAXPD Y0, Y15, Y0
+	VMOVUPD Y0, (R8)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, R8
+	SUBQ $4, CX
+	JMP atLeast_by1
+atLeast_after1:
+	VZEROUPPER
+	RET
+atMost:
+atMost_by4:
+	CMPQ CX, $16
+	JLT atMost_after4
+	VMOVUPD (SI), Y0
+	VMINPD Y0, Y15, Y0
+	VMOVUPD Y0, (R8)
+	VMOVUPD 32(SI), Y1
+	VMINPD Y1, Y15, Y1
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD 64(SI), Y2
+	VMINPD Y2, Y15, Y2
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD 96(SI), Y3
+	VMINPD Y3, Y15, Y3
+	VMOVUPD Y3, 96(R8)
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, R8
+	SUBQ $16, CX
+	JMP atMost_by4
+atMost_after4:
+atMost_by1:
+	CMPQ CX, $4
+	JLT atMost_after1
+	VMOVUPD (SI), Y0
+	VMINPD Y0, Y15, Y0
+	VMOVUPD Y0, (R8)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, R8
+	SUBQ $4, CX
+	JMP atMost_by1
+atMost_after1:
+	VZEROUPPER
+	RET
 axpy:
 axpy_by4:
 	CMPQ CX, $16
@@ -648,8 +724,12 @@ TEXT ·loopF32AVX2(SB), NOSPLIT, $0-8
 	CMPQ AX, $12
 	JEQ leakyRelu
 	CMPQ AX, $13
-	JEQ axpy
+	JEQ atLeast
 	CMPQ AX, $14
+	JEQ atMost
+	CMPQ AX, $15
+	JEQ axpy
+	CMPQ AX, $16
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -1119,6 +1199,78 @@ leakyRelu_by1:
 	SUBQ $8, CX
 	JMP leakyRelu_by1
 leakyRelu_after1:
+	VZEROUPPER
+	RET
+atLeast:
+atLeast_by4:
+	CMPQ CX, $32
+	JLT atLeast_after4
+	VMOVUPS (SI), Y0
+	VMAXPS Y0, Y15, Y0
+	VMOVUPS Y0, (R8)
+	VMOVUPS 32(SI), Y1
+	VMAXPS Y1, Y15, Y1
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS 64(SI), Y2
+	VMAXPS Y2, Y15, Y2
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS 96(SI), Y3
+	VMAXPS Y3, Y15, Y3
+	VMOVUPS Y3, 96(R8)
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, R8
+	SUBQ $32, CX
+	JMP atLeast_by4
+atLeast_after4:
+atLeast_by1:
+	CMPQ CX, $8
+	JLT atLeast_after1
+	VMOVUPS (SI), Y0
+	VMAXPS Y0, Y15, Y0
+	VMOVUPS Y0, (R8)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, R8
+	SUBQ $8, CX
+	JMP atLeast_by1
+atLeast_after1:
+	VZEROUPPER
+	RET
+atMost:
+atMost_by4:
+	CMPQ CX, $32
+	JLT atMost_after4
+	VMOVUPS (SI), Y0
+	VMINPS Y0, Y15, Y0
+	VMOVUPS Y0, (R8)
+	VMOVUPS 32(SI), Y1
+	VMINPS Y1, Y15, Y1
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS 64(SI), Y2
+	VMINPS Y2, Y15, Y2
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS 96(SI), Y3
+	VMINPS Y3, Y15, Y3
+	VMOVUPS Y3, 96(R8)
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, R8
+	SUBQ $32, CX
+	JMP atMost_by4
+atMost_after4:
+atMost_by1:
+	CMPQ CX, $8
+	JLT atMost_after1
+	VMOVUPS (SI), Y0
+	VMINPS Y0, Y15, Y0
+	VMOVUPS Y0, (R8)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, R8
+	SUBQ $8, CX
+	JMP atMost_by1
+atMost_after1:
 	VZEROUPPER
 	RET
 axpy:

@@ -41,8 +41,12 @@ TEXT ·loopF64AVX512(SB), NOSPLIT, $0-8
 	CMPQ AX, $12
 	JEQ leakyRelu
 	CMPQ AX, $13
-	JEQ axpy
+	JEQ atLeast
 	CMPQ AX, $14
+	JEQ atMost
+	CMPQ AX, $15
+	JEQ axpy
+	CMPQ AX, $16
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -509,6 +513,78 @@ leakyRelu_by1:
 leakyRelu_after1:
 	VZEROUPPER
 	RET
+atLeast:
+atLeast_by4:
+	CMPQ CX, $32
+	JLT atLeast_after4
+	VMOVUPD (SI), Z0
+	VMAXPD Z0, Z15, Z0
+	VMOVUPD Z0, (R8)
+	VMOVUPD 64(SI), Z1
+	VMAXPD Z1, Z15, Z1
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD 128(SI), Z2
+	VMAXPD Z2, Z15, Z2
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD 192(SI), Z3
+	VMAXPD Z3, Z15, Z3
+	VMOVUPD Z3, 192(R8)
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, R8
+	SUBQ $32, CX
+	JMP atLeast_by4
+atLeast_after4:
+atLeast_by1:
+	CMPQ CX, $8
+	JLT atLeast_after1
+	VMOVUPD (SI), Z0
+	VMAXPD Z0, Z15, Z0
+	VMOVUPD Z0, (R8)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, R8
+	SUBQ $8, CX
+	JMP atLeast_by1
+atLeast_after1:
+	VZEROUPPER
+	RET
+atMost:
+atMost_by4:
+	CMPQ CX, $32
+	JLT atMost_after4
+	VMOVUPD (SI), Z0
+	VMINPD Z0, Z15, Z0
+	VMOVUPD Z0, (R8)
+	VMOVUPD 64(SI), Z1
+	VMINPD Z1, Z15, Z1
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD 128(SI), Z2
+	VMINPD Z2, Z15, Z2
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD 192(SI), Z3
+	VMINPD Z3, Z15, Z3
+	VMOVUPD Z3, 192(R8)
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, R8
+	SUBQ $32, CX
+	JMP atMost_by4
+atMost_after4:
+atMost_by1:
+	CMPQ CX, $8
+	JLT atMost_after1
+	VMOVUPD (SI), Z0
+	VMINPD Z0, Z15, Z0
+	VMOVUPD Z0, (R8)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, R8
+	SUBQ $8, CX
+	JMP atMost_by1
+atMost_after1:
+	VZEROUPPER
+	RET
 axpy:
 axpy_by4:
 	CMPQ CX, $32
@@ -627,8 +703,12 @@ TEXT ·loopF32AVX512(SB), NOSPLIT, $0-8
 	CMPQ AX, $12
 	JEQ leakyRelu
 	CMPQ AX, $13
-	JEQ axpy
+	JEQ atLeast
 	CMPQ AX, $14
+	JEQ atMost
+	CMPQ AX, $15
+	JEQ axpy
+	CMPQ AX, $16
 	JEQ dot
 	VZEROUPPER
 	RET
@@ -1093,6 +1173,78 @@ leakyRelu_by1:
 	SUBQ $16, CX
 	JMP leakyRelu_by1
 leakyRelu_after1:
+	VZEROUPPER
+	RET
+atLeast:
+atLeast_by4:
+	CMPQ CX, $64
+	JLT atLeast_after4
+	VMOVUPS (SI), Z0
+	VMAXPS Z0, Z15, Z0
+	VMOVUPS Z0, (R8)
+	VMOVUPS 64(SI), Z1
+	VMAXPS Z1, Z15, Z1
+	VMOVUPS Z1, 64(R8)
+	VMOVUPS 128(SI), Z2
+	VMAXPS Z2, Z15, Z2
+	VMOVUPS Z2, 128(R8)
+	VMOVUPS 192(SI), Z3
+	VMAXPS Z3, Z15, Z3
+	VMOVUPS Z3, 192(R8)
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, R8
+	SUBQ $64, CX
+	JMP atLeast_by4
+atLeast_after4:
+atLeast_by1:
+	CMPQ CX, $16
+	JLT atLeast_after1
+	VMOVUPS (SI), Z0
+	VMAXPS Z0, Z15, Z0
+	VMOVUPS Z0, (R8)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, R8
+	SUBQ $16, CX
+	JMP atLeast_by1
+atLeast_after1:
+	VZEROUPPER
+	RET
+atMost:
+atMost_by4:
+	CMPQ CX, $64
+	JLT atMost_after4
+	VMOVUPS (SI), Z0
+	VMINPS Z0, Z15, Z0
+	VMOVUPS Z0, (R8)
+	VMOVUPS 64(SI), Z1
+	VMINPS Z1, Z15, Z1
+	VMOVUPS Z1, 64(R8)
+	VMOVUPS 128(SI), Z2
+	VMINPS Z2, Z15, Z2
+	VMOVUPS Z2, 128(R8)
+	VMOVUPS 192(SI), Z3
+	VMINPS Z3, Z15, Z3
+	VMOVUPS Z3, 192(R8)
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, R8
+	SUBQ $64, CX
+	JMP atMost_by4
+atMost_after4:
+atMost_by1:
+	CMPQ CX, $16
+	JLT atMost_after1
+	VMOVUPS (SI), Z0
+	VMINPS Z0, Z15, Z0
+	VMOVUPS Z0, (R8)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, R8
+	SUBQ $16, CX
+	JMP atMost_by1
+atMost_after1:
 	VZEROUPPER
 	RET
 axpy:

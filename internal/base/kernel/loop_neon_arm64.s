@@ -41,8 +41,12 @@ TEXT ·loopF64NEON(SB), NOSPLIT, $0-8
 	CMP $12, R5
 	BEQ leakyRelu
 	CMP $13, R5
-	BEQ axpy
+	BEQ atLeast
 	CMP $14, R5
+	BEQ atMost
+	CMP $15, R5
+	BEQ axpy
+	CMP $16, R5
 	BEQ dot
 	RET
 add:
@@ -620,6 +624,106 @@ leakyRelu_by1:
 	JMP leakyRelu_by1
 leakyRelu_after1:
 	RET
+atLeast:
+atLeast_by4:
+	CMP $16, R3
+	BLT atLeast_after4
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6ee0e7e8 // fcmgt v8.2d, v31.2d, v0.2d
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6ee1e7e9 // fcmgt v9.2d, v31.2d, v1.2d
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	FLDPQ 32(R6), (F2, F3)
+	WORD $0x6ee2e7ea // fcmgt v10.2d, v31.2d, v2.2d
+	VBIT V10.B16, V31.B16, V2.B16
+	WORD $0x6ee3e7eb // fcmgt v11.2d, v31.2d, v3.2d
+	VBIT V11.B16, V31.B16, V3.B16
+	FSTPQ (F2, F3), 32(R4)
+	FLDPQ 64(R6), (F4, F5)
+	WORD $0x6ee4e7ec // fcmgt v12.2d, v31.2d, v4.2d
+	VBIT V12.B16, V31.B16, V4.B16
+	WORD $0x6ee5e7ed // fcmgt v13.2d, v31.2d, v5.2d
+	VBIT V13.B16, V31.B16, V5.B16
+	FSTPQ (F4, F5), 64(R4)
+	FLDPQ 96(R6), (F6, F7)
+	WORD $0x6ee6e7ee // fcmgt v14.2d, v31.2d, v6.2d
+	VBIT V14.B16, V31.B16, V6.B16
+	WORD $0x6ee7e7ef // fcmgt v15.2d, v31.2d, v7.2d
+	VBIT V15.B16, V31.B16, V7.B16
+	FSTPQ (F6, F7), 96(R4)
+	ADD $128, R4
+	ADD $128, R6
+	ADD $128, R7
+	SUB $16, R3
+	JMP atLeast_by4
+atLeast_after4:
+atLeast_by1:
+	CMP $4, R3
+	BLT atLeast_after1
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6ee0e7e8 // fcmgt v8.2d, v31.2d, v0.2d
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6ee1e7e9 // fcmgt v9.2d, v31.2d, v1.2d
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	ADD $32, R4
+	ADD $32, R6
+	ADD $32, R7
+	SUB $4, R3
+	JMP atLeast_by1
+atLeast_after1:
+	RET
+atMost:
+atMost_by4:
+	CMP $16, R3
+	BLT atMost_after4
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6effe408 // fcmgt v8.2d, v0.2d, v31.2d
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6effe429 // fcmgt v9.2d, v1.2d, v31.2d
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	FLDPQ 32(R6), (F2, F3)
+	WORD $0x6effe44a // fcmgt v10.2d, v2.2d, v31.2d
+	VBIT V10.B16, V31.B16, V2.B16
+	WORD $0x6effe46b // fcmgt v11.2d, v3.2d, v31.2d
+	VBIT V11.B16, V31.B16, V3.B16
+	FSTPQ (F2, F3), 32(R4)
+	FLDPQ 64(R6), (F4, F5)
+	WORD $0x6effe48c // fcmgt v12.2d, v4.2d, v31.2d
+	VBIT V12.B16, V31.B16, V4.B16
+	WORD $0x6effe4ad // fcmgt v13.2d, v5.2d, v31.2d
+	VBIT V13.B16, V31.B16, V5.B16
+	FSTPQ (F4, F5), 64(R4)
+	FLDPQ 96(R6), (F6, F7)
+	WORD $0x6effe4ce // fcmgt v14.2d, v6.2d, v31.2d
+	VBIT V14.B16, V31.B16, V6.B16
+	WORD $0x6effe4ef // fcmgt v15.2d, v7.2d, v31.2d
+	VBIT V15.B16, V31.B16, V7.B16
+	FSTPQ (F6, F7), 96(R4)
+	ADD $128, R4
+	ADD $128, R6
+	ADD $128, R7
+	SUB $16, R3
+	JMP atMost_by4
+atMost_after4:
+atMost_by1:
+	CMP $4, R3
+	BLT atMost_after1
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6effe408 // fcmgt v8.2d, v0.2d, v31.2d
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6effe429 // fcmgt v9.2d, v1.2d, v31.2d
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	ADD $32, R4
+	ADD $32, R6
+	ADD $32, R7
+	SUB $4, R3
+	JMP atMost_by1
+atMost_after1:
+	RET
 axpy:
 axpy_by4:
 	CMP $16, R3
@@ -796,8 +900,12 @@ TEXT ·loopF32NEON(SB), NOSPLIT, $0-8
 	CMP $12, R5
 	BEQ leakyRelu
 	CMP $13, R5
-	BEQ axpy
+	BEQ atLeast
 	CMP $14, R5
+	BEQ atMost
+	CMP $15, R5
+	BEQ axpy
+	CMP $16, R5
 	BEQ dot
 	RET
 add:
@@ -1374,6 +1482,106 @@ leakyRelu_by1:
 	SUB $8, R3
 	JMP leakyRelu_by1
 leakyRelu_after1:
+	RET
+atLeast:
+atLeast_by4:
+	CMP $32, R3
+	BLT atLeast_after4
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6ea0e7e8 // fcmgt v8.4s, v31.4s, v0.4s
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6ea1e7e9 // fcmgt v9.4s, v31.4s, v1.4s
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	FLDPQ 32(R6), (F2, F3)
+	WORD $0x6ea2e7ea // fcmgt v10.4s, v31.4s, v2.4s
+	VBIT V10.B16, V31.B16, V2.B16
+	WORD $0x6ea3e7eb // fcmgt v11.4s, v31.4s, v3.4s
+	VBIT V11.B16, V31.B16, V3.B16
+	FSTPQ (F2, F3), 32(R4)
+	FLDPQ 64(R6), (F4, F5)
+	WORD $0x6ea4e7ec // fcmgt v12.4s, v31.4s, v4.4s
+	VBIT V12.B16, V31.B16, V4.B16
+	WORD $0x6ea5e7ed // fcmgt v13.4s, v31.4s, v5.4s
+	VBIT V13.B16, V31.B16, V5.B16
+	FSTPQ (F4, F5), 64(R4)
+	FLDPQ 96(R6), (F6, F7)
+	WORD $0x6ea6e7ee // fcmgt v14.4s, v31.4s, v6.4s
+	VBIT V14.B16, V31.B16, V6.B16
+	WORD $0x6ea7e7ef // fcmgt v15.4s, v31.4s, v7.4s
+	VBIT V15.B16, V31.B16, V7.B16
+	FSTPQ (F6, F7), 96(R4)
+	ADD $128, R4
+	ADD $128, R6
+	ADD $128, R7
+	SUB $32, R3
+	JMP atLeast_by4
+atLeast_after4:
+atLeast_by1:
+	CMP $8, R3
+	BLT atLeast_after1
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6ea0e7e8 // fcmgt v8.4s, v31.4s, v0.4s
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6ea1e7e9 // fcmgt v9.4s, v31.4s, v1.4s
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	ADD $32, R4
+	ADD $32, R6
+	ADD $32, R7
+	SUB $8, R3
+	JMP atLeast_by1
+atLeast_after1:
+	RET
+atMost:
+atMost_by4:
+	CMP $32, R3
+	BLT atMost_after4
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6ebfe408 // fcmgt v8.4s, v0.4s, v31.4s
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6ebfe429 // fcmgt v9.4s, v1.4s, v31.4s
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	FLDPQ 32(R6), (F2, F3)
+	WORD $0x6ebfe44a // fcmgt v10.4s, v2.4s, v31.4s
+	VBIT V10.B16, V31.B16, V2.B16
+	WORD $0x6ebfe46b // fcmgt v11.4s, v3.4s, v31.4s
+	VBIT V11.B16, V31.B16, V3.B16
+	FSTPQ (F2, F3), 32(R4)
+	FLDPQ 64(R6), (F4, F5)
+	WORD $0x6ebfe48c // fcmgt v12.4s, v4.4s, v31.4s
+	VBIT V12.B16, V31.B16, V4.B16
+	WORD $0x6ebfe4ad // fcmgt v13.4s, v5.4s, v31.4s
+	VBIT V13.B16, V31.B16, V5.B16
+	FSTPQ (F4, F5), 64(R4)
+	FLDPQ 96(R6), (F6, F7)
+	WORD $0x6ebfe4ce // fcmgt v14.4s, v6.4s, v31.4s
+	VBIT V14.B16, V31.B16, V6.B16
+	WORD $0x6ebfe4ef // fcmgt v15.4s, v7.4s, v31.4s
+	VBIT V15.B16, V31.B16, V7.B16
+	FSTPQ (F6, F7), 96(R4)
+	ADD $128, R4
+	ADD $128, R6
+	ADD $128, R7
+	SUB $32, R3
+	JMP atMost_by4
+atMost_after4:
+atMost_by1:
+	CMP $8, R3
+	BLT atMost_after1
+	FLDPQ (R6), (F0, F1)
+	WORD $0x6ebfe408 // fcmgt v8.4s, v0.4s, v31.4s
+	VBIT V8.B16, V31.B16, V0.B16
+	WORD $0x6ebfe429 // fcmgt v9.4s, v1.4s, v31.4s
+	VBIT V9.B16, V31.B16, V1.B16
+	FSTPQ (F0, F1), (R4)
+	ADD $32, R4
+	ADD $32, R6
+	ADD $32, R7
+	SUB $8, R3
+	JMP atMost_by1
+atMost_after1:
 	RET
 axpy:
 axpy_by4:

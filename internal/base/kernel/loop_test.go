@@ -32,11 +32,31 @@ func elementwiseFunctions[T Float]() []elementwise[T] {
 			}
 			return x
 		}, 0},
+		{"Clip to 0 and 6", clipTo[T](0, 6), clipped[T](0, 6), 0},
+		{"Clip to -0.5 and a half", clipTo[T](-0.5, 0.5), clipped[T](-0.5, 0.5), 0},
+		{"Clip to 2 and 1", clipTo[T](2, 1), clipped[T](2, 1), 0},
+		{"Clip from below", clipTo(-1, T(math.Inf(1))), clipped(-1, T(math.Inf(1))), 0},
 		// The reference may be off by 1 itself. TestFloat32Accuracy and TestFloat64Accuracy have
 		// better ones.
 		{"Exp", exp[T], math1(math.Exp), 2},
 		{"Sigmoid", sigmoid[T], math1(logistic), 4},
 		{"Tanh", tanh[T], math1(math.Tanh), 3},
+	}
+}
+
+func clipTo[T Float](lo, hi T) func(s isa, dst, src []T) {
+	return func(s isa, dst, src []T) { clip(s, dst, src, lo, hi) }
+}
+
+func clipped[T Float](lo, hi T) func(T) T {
+	return func(x T) T {
+		switch {
+		case x > hi || x < lo && lo > hi:
+			return hi
+		case x < lo:
+			return lo
+		}
+		return x // NaN, too
 	}
 }
 

@@ -278,20 +278,7 @@ func compileClip[T kernel.Float](n *graph.Node) Step[T] {
 		if len(x.In) > 2 {
 			readScalar(x.In[2], &hi, &ihi)
 		}
-		in := x.In[0].F
-		if lo == 0 && in != nil { // as behind most convolutions: half of the branches would be mispredicted
-			kernel.Relu(x.Out[0].F, in)
-			in = x.Out[0].F
-		}
-		for i, v := range in {
-			if v < lo {
-				v = lo
-			}
-			if v > hi {
-				v = hi
-			}
-			x.Out[0].F[i] = v
-		}
+		kernel.Clip(x.Out[0].F, x.In[0].F, lo, hi)
 		if typ == graph.Uint64 {
 			clipUnsigned(x.Out[0].I, x.In[0].I, ilo, ihi)
 			return nil

@@ -34,6 +34,8 @@ var operations = []struct {
 		s.store(v, u, mem(at, "R8"), false)
 	}},
 	{"leakyRelu", (*source).leakyRelu},
+	{"atLeast", func(s *source, v vector, u, at int) { s.bounded(v, "VMAX", u, at) }},
+	{"atMost", func(s *source, v vector, u, at int) { s.bounded(v, "VMIN", u, at) }},
 	{"axpy", func(s *source, v vector, u, at int) {
 		s.load(v, mem(at, "R8"), u, false)
 		s.op(v.p("VFMADD231"), mem(at, "SI"), v.r(scalarReg), v.r(u))
@@ -110,6 +112,13 @@ func (s *source) binary(v vector, name string, u, at int, second string, swapped
 		s.load(v, mem(at, "SI"), u, false)
 		s.op(v.p(name), second, v.r(u), v.r(u))
 	}
+	s.store(v, u, mem(at, "R8"), false)
+}
+
+// bounded is the larger or the smaller of a and the scalar: of NaN, and of zeros, a, which is the second source.
+func (s *source) bounded(v vector, name string, u, at int) {
+	s.load(v, mem(at, "SI"), u, false)
+	s.op(v.p(name), v.r(u), v.r(scalarReg), v.r(u))
 	s.store(v, u, mem(at, "R8"), false)
 }
 

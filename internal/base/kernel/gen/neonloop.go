@@ -27,6 +27,18 @@ var neonOperations = map[string]func(s neon, u, at int){
 			s.put(x, t+8, t)
 		})
 	},
+	"atLeast": func(s neon, u, at int) {
+		s.unary(u, at, func(x, mask int) {
+			s.three("fcmgt", mask, scalarNEON, x)
+			s.put(x, scalarNEON, mask)
+		})
+	},
+	"atMost": func(s neon, u, at int) {
+		s.unary(u, at, func(x, mask int) {
+			s.three("fcmgt", mask, x, scalarNEON)
+			s.put(x, scalarNEON, mask)
+		})
+	},
 	"axpy": func(s neon, u, at int) {
 		s.load(at, "R6", 8+2*u, 8+2*u+1)
 		s.load(at, "R4", 2*u, 2*u+1)
