@@ -1,0 +1,273 @@
+package wiring
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/onnxpb"
+)
+
+// sumOf is a model of a program, a + b.
+type sumOf struct{}
+
+func (sumOf) Eta(_ context.Context, dst *mat.Dense, b *data.Batch) error {
+	for _, name := range []string{"a", "b"} {
+		x, err := b.Numeric(name)
+		if err != nil {
+			return err
+		}
+		for i, v := range x {
+			dst.Set(i, 0, dst.At(i, 0)+v)
+		}
+	}
+	return nil
+}
+
+func programs(t *testing.T) decompose.Model {
+	t.Helper()
+	m, err := decompose.NewBlackBox(sumOf{}, []string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestModelOfAProgram: a model that is no file has nothing that only a file has, and is refused what a file would be asked for.
+func TestModelOfAProgram(t *testing.T) {
+	rows := FilesOf(table(t, "a", "b"))
+	d, err := (&Request{Model: programs(t), Rows: rows, Open: new(onnx.Options), Formulas: []string{"~ a"}, Options: new(decompose.Options)}).Ready(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(d.Notes, ""); d.Graph != nil || said != "" || d.reference.Kind != Function || !slices.Equal(d.reference.Columns, []string{"a", "b"}) {
+		t.Errorf("graph %v, notes %q, reference %+v", d.Graph, said, d.reference)
+	}
+	for want, q := range map[string]*Request{
+		`inputs: the model is no ONNX file, and reads the columns ["a" "b"] by their names`: {Inputs: map[string][]string{"x": {"a"}}, Rows: rows},
+		`reference: the model is no ONNX file whose softmax would have a class "c"`:         {Class: "c", Rows: rows},
+		`no column "b" in the data`: {Rows: FilesOf(table(t, "a"))},
+	} {
+		q.Model, q.Open, q.Options = programs(t), new(onnx.Options), new(decompose.Options)
+		_, err := q.Ready(t.Context())
+		option := new(OptionError)
+		if errors.As(err, &option) {
+			err = errors.New(option.Option + ": " + err.Error())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestReference: a result says how its network was found and read: what was asked for, and what was decided in its place.
+func TestReference(t *testing.T) {
+	stumps, err := Load(filepath.Join("..", "..", "..", "testdata", "zoo", "networks", "lightgbm", "stumps.onnx"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := lineOf(t, nil)
+	for _, c := range []struct {
+		name    string
+		network *Network
+		columns []string
+		inputs  map[string][]string
+		open    onnx.Options
+		want    Reference
+	}{
+		{"by name", line, []string{"b", "a"}, nil, onnx.Options{}, Reference{}},
+		{"an input that is named", line, []string{"u", "b"}, map[string][]string{"a": {"u"}}, onnx.Options{}, Reference{BoundBy: map[string]string{"a": ByOption}}},
+		{"by position", stumps, []string{"u", "v", "w", "x"}, nil, onnx.Options{MaxOrder: 2}, Reference{BoundBy: map[string]string{"X": ByPosition}, MaxOrder: 2}},
+		{"trees of no order", stumps, []string{"u", "v", "w", "x"}, nil, onnx.Options{}, Reference{BoundBy: map[string]string{"X": ByPosition}, TreeOrder: onnx.DefaultTreeOrder}},
+		{"trees as a whole", stumps, []string{"u", "v", "w", "x"}, nil, onnx.Options{NoStructure: true}, Reference{BoundBy: map[string]string{"X": ByPosition}, NoStructure: true}},
+		{"what was asked for", line, []string{"a", "b"}, nil, onnx.Options{Deep: []string{"a"}, Learned: []string{"b"}, Predictor: []string{"eta"}, Clip: 0.01},
+			Reference{Deep: []string{"a"}, Learned: []string{"b"}, Predictor: []string{"eta"}, Clip: 0.01}},
+	} {
+		q := &Request{Network: c.network, Rows: FilesOf(table(t, c.columns...)), Inputs: c.inputs, Open: &c.open, Options: &decompose.Options{Columns: decompose.Columns{Response: "y"}}}
+		bind, err := q.bind(c.network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := q.reference(bind, false)
+		c.want.Path, c.want.SHA256, c.want.Inputs = c.network.Path, c.network.SHA256, got.Inputs
+		if d := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+	a, b := &Network{Graph: line.Graph, Path: filepath.Join("nets", "a.onnx"), SHA256: "1"}, &Network{Graph: line.Graph, Path: filepath.Join("nets", "b.onnx"), SHA256: "2"}
+	q := &Request{Network: a, Others: []*Network{b}, Open: new(onnx.Options), Options: new(decompose.Options)}
+	bind := onnx.Binding{{Input: "a", Columns: []string{"a"}}, {Input: "b", Columns: []string{"b"}}}
+	if ref := q.reference(bind, false); ref.Path != "nets" || ref.SHA256 != "" || len(ref.Members) != 2 || ref.Members[1].SHA256 != "2" {
+		t.Errorf("%+v", ref)
+	}
+}
+
+// TestExplaining: "." stands for the columns that the network reads; for a model known by its predictions, for all that may explain these.
+func TestExplaining(t *testing.T) {
+	schema := data.Schema{{Name: "a", Numeric: true}, {Name: "g"}, {Name: "p", Numeric: true}, {Name: "y", Numeric: true}, {Name: "customer", Numeric: true},
+		{Name: "picture", Width: 9}, {Name: "nested", Refused: true}, {Name: "Unnamed: 0", Numeric: true}}
+	predicted, err := Predicted([][]string{{"p"}}, "identity", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		network *Network
+		want    []string
+	}{{predicted[0], []string{"a", "g"}}, {&Network{}, []string{"a", "b"}}, {nil, []string{"a", "b"}}} {
+		q := &Request{Network: c.network, Rows: FilesOf(held{schema: schema}), ID: "customer", Options: &decompose.Options{Columns: decompose.Columns{Response: "y"}}}
+		if got := q.explaining(programs(t)); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.network, got, c.want)
+		}
+	}
+}
+
+// TestRanking: pairs are ranked unless nobody asks for the remainder; then rows are sampled for smooths that may grow alone.
+func TestRanking(t *testing.T) {
+	for _, c := range []struct {
+		formula      string
+		interactions int
+		sampled      []string
+		visitors     int
+	}{
+		{"~ a", 0, []string{"a", "b"}, 1},
+		{"~ a", AutoInteractions, []string{"a", "b"}, 1},
+		{"~ a", NoInteractions, nil, 0},
+		{"~ .", NoInteractions, []string{"a", "b"}, 0},
+	} {
+		q := &Request{Network: lineOf(t, nil), Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{c.formula}, Interactions: c.interactions, Options: new(decompose.Options)}
+		d, err := q.Ready(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sampled []string
+		if d.sample != nil {
+			sampled = d.sample.Columns()
+		}
+		if got := len(d.Ranking()); got != c.visitors || !slices.Equal(sampled, c.sampled) {
+			t.Errorf("%s, %d pairs: %d rankings of %q, want %d of %q", c.formula, c.interactions, got, sampled, c.visitors, c.sampled)
+		}
+	}
+}
+
+// secret is a term that does not say what it computes.
+type secret struct{ decompose.Term }
+
+// TestExport: what cannot be written into the network's file is refused if it is to be, and not otherwise.
+func TestExport(t *testing.T) {
+	for _, ask := range []bool{true, false} {
+		q := &Request{Network: lineOf(t, nil), Rows: FilesOf(table(t, "a", "b", "c")), Open: new(onnx.Options), Formulas: []string{"~ c"}, Export: ask, Options: new(decompose.Options),
+			Terms: func(_ string, made []decompose.Prepared) ([]decompose.Prepared, error) {
+				for i := range made {
+					for j := range made[i].Blocks {
+						made[i].Blocks[j].Term = secret{made[i].Blocks[j].Term}
+					}
+				}
+				return made, nil
+			}}
+		if _, err := q.Ready(t.Context()); (err != nil) != ask || ask && !strings.Contains(err.Error(), "does not say what it computes") {
+			t.Errorf("to be written %t: %v", ask, err)
+		}
+	}
+}
+
+// TestPlainClasses: several predictors of one output without a head are scores of classes if the family has classes.
+func TestPlainClasses(t *testing.T) {
+	network := func(outputs ...string) *Network {
+		b := onnxpb.NewBuilder(17)
+		b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+		width := 4 - len(outputs)
+		for _, name := range outputs {
+			b.AddInit("w of "+name, []int{2, width}, []float64{1, 2, -1, 0.5, 3, 1}[:2*width]...)
+			b.AddNode("MatMul", []string{"x", "w of " + name}, name)
+			b.Output(name, onnxpb.TensorProto_FLOAT, onnxpb.Rows, width)
+		}
+		raw, err := b.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := LoadFrom(bytes.NewReader(raw), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, c := range []struct {
+		network *Network
+		family  string
+		want    int // classes
+	}{{network("scores"), "categorical", 3}, {network("scores"), "", 0}, {network("mu", "sigma"), "categorical", 0}, {network("a", "b", "c"), "categorical", 0}} {
+		q := &Request{Network: c.network, Family: c.family, Rows: FilesOf(table(t, "a", "b")), Options: new(decompose.Options)}
+		m, err := onnx.NewModel(c.network.Graph, onnx.Binding{{Input: "x", Columns: []string{"a", "b"}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, err := q.classes(m, "")
+		got := 0
+		if ref != nil {
+			got = len(ref.Heads[0].Classes)
+		}
+		if err != nil || got != c.want {
+			t.Errorf("family %q: %d classes of %q, want %d (%v)", c.family, got, m.Predictors(), c.want, err)
+		}
+	}
+}
+
+// TestSeen: a network judges missing numbers of its own columns, unless a term or a role reads them, too.
+func TestSeen(t *testing.T) {
+	for _, c := range []struct{ others, roles, want []string }{
+		{nil, nil, []string{"a", "b"}}, {[]string{"a"}, nil, []string{"b"}}, {nil, []string{"b"}, []string{"a"}}, {[]string{"b"}, []string{"a"}, nil},
+	} {
+		if got := seen(programs(t), nil, c.others, c.roles, FilesOf(table(t, "a", "b"))).network; !slices.Equal(got, c.want) {
+			t.Errorf("terms read %q, roles are %q: %q, want %q", c.others, c.roles, got, c.want)
+		}
+	}
+}
+
+// TestFamiliesOfPredictions: what cannot be said of a response by columns of predictions names the link as a way out, or the family.
+func TestFamiliesOfPredictions(t *testing.T) {
+	for _, c := range []struct {
+		columns      []string
+		link, family string
+		want         string // of the error
+	}{
+		{[]string{"p"}, "identity", "", ""},
+		{[]string{"p"}, "identity", "poisson", ""},
+		{[]string{"p"}, "log", "binomial", `the links of its predictors are ["logit"], and the predictions have the link log: name the family's link`},
+		{[]string{"p", "q"}, "identity", "", `nothing says how "y" hangs on the 2 predictors of the model: name its family`},
+		{[]string{"p", "q"}, "softmax", "", ""},
+		{[]string{"p", "q"}, "softmax", "poisson", `predictor 1 of the model ends in "sigmoid", which is not the inverse of the family's link`},
+		{[]string{"p", "q"}, "identity", "poisson", `family poisson takes 1 (the logarithm of the mean), but the model has 2 predictors`},
+	} {
+		nets, err := Predicted([][]string{c.columns}, c.link, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab := data.NewTable(40)
+		for j, name := range []string{"p", "q", "a", "y"} {
+			x := make([]float64, 40)
+			for i := range x {
+				if x[i] = 0.25 + 0.5*float64(i%2); j%2 == 1 {
+					x[i] = 1 - x[i]
+				}
+			}
+			if err := tab.AddNumeric(name, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q := &Request{Network: nets[0], Rows: FilesOf(tab), Open: new(onnx.Options), Formulas: []string{"~ a"}, Family: c.family, Options: &decompose.Options{Columns: decompose.Columns{Response: "y"}}}
+		if _, err = q.Ready(t.Context()); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q, link %s, family %q: %v, want %q", c.columns, c.link, c.family, err, c.want)
+		}
+	}
+}
