@@ -8,14 +8,17 @@ import (
 	"github.com/pho-go/pho/data/internal/columnar/columnartest"
 )
 
+func opened(path string, na data.NAPolicy, batchRows int, factors ...string) (columnartest.Counted, error) {
+	return arrow.Open([]string{path}, &arrow.Options{NA: na, BatchRows: batchRows, Factors: factors})
+}
+
 // TestGolden reads what pyarrow wrote: files and streams, compressed or not, with dictionaries and views.
 func TestGolden(t *testing.T) {
+	const golden = "../files/testdata/golden"
 	for kind, files := range map[string]int{"rows": 5, "nulls": 5, "views": 1} {
-		n := columnartest.Golden(t, "../files/testdata/golden", kind, []string{".arrow", ".arrows", ".feather"}, func(path string, na data.NAPolicy, batchRows int) (columnartest.Counted, error) {
-			return arrow.Open([]string{path}, &arrow.Options{NA: na, BatchRows: batchRows, Factors: []string{"x"}})
-		})
-		if n != files {
+		if n := columnartest.Golden(t, golden, kind, []string{".arrow", ".arrows", ".feather"}, opened); n != files {
 			t.Errorf("%s: %d files compared", kind, n)
 		}
 	}
+	columnartest.Times(t, golden, []string{"times.arrow"}, opened)
 }

@@ -109,33 +109,6 @@ func TestOtherOrder(t *testing.T) {
 	}
 }
 
-// TestDecimalsAndTimes: decimals are the nearest numbers, dates and times count days and seconds.
-func TestDecimalsAndTimes(t *testing.T) {
-	want := all(mustOpen(t, &Options{NA: data.NAKeep}, "times.csv"))
-	units := map[string]string{
-		"day": "days since 1970-01-01", "clock": "seconds since midnight", "fine": "seconds since midnight",
-		"milli": "seconds since 1970-01-01 00:00", "micro": "seconds since 1970-01-01 00:00", "nano": "seconds since 1970-01-01 00:00",
-	}
-	for _, name := range []string{"times.arrow", "times.parquet", "times_plain.parquet", "times_int96.parquet", "times_whole.parquet"} {
-		s := mustOpen(t, &Options{NA: data.NAKeep}, name)
-		got := all(s)
-		if got.Err != "" || len(got.Numbers) == 0 {
-			t.Fatal(name, got.Err)
-		}
-		for column, bits := range got.Numbers {
-			for i, x := range bits {
-				a, b := math.Float64frombits(x), math.Float64frombits(want.Numbers[column][i])
-				if a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
-					t.Errorf("%s: column %s, row %d: %v, want %v", name, column, i, a, b)
-				}
-			}
-			if c, _ := s.Schema().Lookup(column); c.Unit != units[column] {
-				t.Errorf("%s: %+v", name, c)
-			}
-		}
-	}
-}
-
 // TestColumns requests single columns: what others hold must not matter.
 func TestColumns(t *testing.T) {
 	for _, name := range []string{"odd.parquet", "odd.arrow"} {

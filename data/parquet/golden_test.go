@@ -13,16 +13,18 @@ import (
 
 const golden = "../files/testdata/golden"
 
+func opened(path string, na data.NAPolicy, batchRows int, factors ...string) (columnartest.Counted, error) {
+	return Open([]string{path}, &Options{NA: na, BatchRows: batchRows, Factors: factors})
+}
+
 // TestGolden reads what pyarrow wrote by all codecs, encodings and versions of pages.
 func TestGolden(t *testing.T) {
 	for kind, files := range map[string]int{"rows": 9, "nulls": 9} {
-		n := columnartest.Golden(t, golden, kind, []string{".parquet"}, func(path string, na data.NAPolicy, batchRows int) (columnartest.Counted, error) {
-			return Open([]string{path}, &Options{NA: na, BatchRows: batchRows, Factors: []string{"x"}})
-		})
-		if n != files {
+		if n := columnartest.Golden(t, golden, kind, []string{".parquet"}, opened); n != files {
 			t.Errorf("%s: %d files compared", kind, n)
 		}
 	}
+	columnartest.Times(t, golden, []string{"times.parquet", "times_plain.parquet", "times_int96.parquet", "times_whole.parquet"}, opened)
 }
 
 // TestGoldenLists reads columns of lists that pyarrow, polars and DuckDB wrote, and compares them with arrays.

@@ -24,7 +24,7 @@ func TestOrdinalGraphs(t *testing.T) {
 		{"guarded", "y", cuts + "l = Sub(c, u)\np = Sigmoid(l)\ny = Clip(p, 1e-7, 0.9999999)", "eta:ordinal[-1 0 2]"},
 		{"probabilities of the classes", "y", "l = Sub(-1, u)\np = Sigmoid(l)\nm = Sub(1, u)\nq = Sigmoid(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "eta:ordinal[-1 1]"},
 		{"no probabilities", "y", "l = Sub(-1, u)\np = Tanh(l)\nm = Sub(1, u)\nq = Tanh(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "y1: y2: y3:"},
-		{"differences of exponentials", "y", "l = Sub(-1, u)\np = Exp(l)\nm = Sub(1, u)\nq = Exp(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "y1:exp y2: y3:"},
+		{"a sigmoid and an exponential", "y", "l = Sub(-1, u)\np = Sigmoid(l)\nm = Sub(1, u)\nq = Exp(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "y1:sigmoid y2: y3:"},
 		{"more than one", "y", "l = Sub(-1, u)\np = Sigmoid(l)\nm = Sub(1, u)\nq = Sigmoid(m)\nd = Sub(q, p)\nr = Sub(2, q)\ny = Concat(p, d, r, axis=1)", "y1:sigmoid y2: y3:"},
 		{"two outputs", "m, y", cuts + "m = Add(u, 5)\nl = Sub(c, u)\ny = Sigmoid(l)", "eta:ordinal[-1 0 2]"},
 		{"another output first", "m, y", cuts + "r = Relu(u)\nm = Add(r, 5)\nl = Sub(c, u)\ny = Sigmoid(l)", "m: y:ordinal[-1 0 2]"},
