@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // FactorOptions are the choices for Factor; nil and the zero value are the
@@ -230,7 +231,7 @@ func (t *FactorTerm) MarshalJSON() ([]byte, error) {
 
 func decodeFactor(spec []byte) (decompose.Term, error) {
 	var j factorJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if j.Name == "" {
