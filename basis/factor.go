@@ -181,12 +181,17 @@ func (t *FactorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
+	indicate(dst, codes)
+	return nil
+}
+
+// indicate writes 1 in the column of each row's code, 0 elsewhere.
+func indicate(dst *mat.Dense, codes []int32) {
 	for i, code := range codes {
 		row := dst.RawRowView(i)
 		clear(row)
 		row[code] = 1
 	}
-	return nil
 }
 
 // EvalSparse gives each row's level as a code.

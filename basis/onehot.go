@@ -187,11 +187,7 @@ func (t *OneHotTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
-	for i, code := range codes {
-		row := dst.RawRowView(i)
-		clear(row)
-		row[code] = 1
-	}
+	indicate(dst, codes)
 	return nil
 }
 

@@ -130,17 +130,8 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
-	networks, err := p.networks(ctx, in)
+	networks, err := p.known(ctx, in, o, reading)
 	if err != nil {
-		return err
-	}
-	if p.long, err = p.longNumbers(ctx, in.paths, reading, o); err != nil {
-		return err
-	}
-	if reading.Texts, err = p.texts(networks, in, o); err != nil {
-		return err
-	}
-	if err := p.settle(ctx, networks, in, o, reading); err != nil {
 		return err
 	}
 	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: p.network.kernels(), Request: given, Shards: p.shards, Counts: counts}
