@@ -58,6 +58,16 @@ func TestTensors(t *testing.T) {
 			`no additive structure: a black box; a formula supplies the structure`,
 			`4 features of node "h" (Tanh) depend on 2 columns ("img", "a"), with arrays among them`,
 		}},
+		{"an array that is clipped from above alone", func(b *onnxpb.Builder) {
+			b.AddInit("most", nil, 0.5)
+			b.AddNode("Clip", in("img", "", "most"), "h")
+			b.AddNode("MatMul", in("h", "four"), "s")
+			b.AddNode("Add", in("s", "a"), "y")
+		}, []string{
+			`eta[] = 0 + 1 a + deep(img):4`,
+			`semi-structured: 1 linear term and a deep part`,
+			`4 features of node "h" (Clip) depend on array "img", 4 alone`,
+		}},
 		{"an array that is no more than a sum", func(b *onnxpb.Builder) {
 			b.AddNode("MatMul", in("img", "four"), "s")
 			b.AddNode("Add", in("s", "a"), "y")
