@@ -2,6 +2,8 @@ package parquet
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,6 +59,53 @@ func TestGoldenLists(t *testing.T) {
 				if diff := cmp.Diff(want.Tensors[name][first*width:next*width], v); diff != "" {
 					t.Errorf("%s, %+v, column %q: %s", path, o, name, diff)
 				}
+			}
+		}
+	}
+}
+
+// TestRanges: rows of a range are those of the whole, wherever row groups and pages begin; others are passed over.
+func TestRanges(t *testing.T) {
+	for _, name := range []string{"rows_v2.parquet", "rows_plain.parquet", "rows_delta.parquet", "nulls_zstd.parquet"} {
+		read := func(o *Options) columnartest.Rows {
+			s, err := Open([]string{filepath.Join(golden, name)}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return columnartest.Read(s.Batches(t.Context(), s.Schema().Names()), s.Schema())
+		}
+		whole := read(&Options{NA: data.NAKeep})
+		for _, r := range [][2]int{{0, 3}, {2, 250}, {124, 126}, {126, 127}, {249, 251}, {len(whole.Rows) - 1, len(whole.Rows)}} {
+			got := read(&Options{NA: data.NAKeep, BatchRows: 50, Range: data.RowRange{First: int64(r[0]), Next: int64(r[1]), Number: int64(r[0])}})
+			want := columnartest.Rows{Rows: whole.Rows[r[0]:r[1]], Numbers: map[string][]uint64{}, Text: map[string][]string{}, Tensors: map[string][]float64{}}
+			for name, v := range whole.Numbers {
+				want.Numbers[name] = v[r[0]:r[1]]
+			}
+			for name, v := range whole.Text {
+				want.Text[name] = v[r[0]:r[1]]
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%s, rows %v: %s", name, r, diff)
+			}
+		}
+	}
+}
+
+// TestBeyond: whole numbers that float64 would round are errors where they are numbers, and exact where they are text.
+func TestBeyond(t *testing.T) {
+	path := filepath.Join(golden, "odd.parquet")
+	for column, want := range map[string]string{"big": "9007199254740993", "ubig": "18446744073709551615"} {
+		for _, o := range []*Options{{Texts: []string{column}}, {Factors: []string{column}}, nil} {
+			s, err := Open([]string{path}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := columnartest.Read(s.Batches(t.Context(), []string{column}), s.Schema())
+			if o == nil && !strings.Contains(got.Err, `row 2, column "`+column+`": cell "`+want+`" is a whole number beyond 2^53`) {
+				t.Errorf("%s: %v", column, got.Err)
+			}
+			if o != nil && !slices.Equal(got.Text[column], []string{"1", want}) {
+				t.Errorf("%s: %+v", column, got)
 			}
 		}
 	}
