@@ -1,11 +1,13 @@
 package arrow_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/arrow"
 	"github.com/pho-go/pho/data/internal/columnar/columnartest"
+	"github.com/pho-go/pho/data/npy"
 )
 
 func opened(path string, na data.NAPolicy, batchRows int, factors ...string) (columnartest.Counted, error) {
@@ -21,4 +23,9 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	columnartest.Times(t, golden, []string{"times.arrow"}, opened)
+	arrays, err := npy.Open([]string{filepath.Join(golden, "lists.npz")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columnartest.ListNulls(t, filepath.Join(golden, "list_nulls.arrow"), arrays, opened)
 }

@@ -36,6 +36,7 @@ func TestGoldenLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := columnartest.Read(arrays.Batches(t.Context(), arrays.Schema().Names()), arrays.Schema())
+	columnartest.ListNulls(t, filepath.Join(golden, "list_nulls.parquet"), arrays, opened)
 	files, err := filepath.Glob(filepath.Join(golden, "lists_*.parquet"))
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)

@@ -1,6 +1,7 @@
 package columnartest
 
 import (
+	"errors"
 	"iter"
 	"math"
 	"path/filepath"
@@ -141,6 +142,37 @@ func Times(t *testing.T, dir string, names []string, open Open) {
 			}
 			if c, _ := s.Schema().Lookup(column); c.Unit != units[column] {
 				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}
+
+// ListNulls compares a file in which lists are null, or have nulls, with arrays without them: such rows are missing cells.
+func ListNulls(t *testing.T, path string, arrays data.Source, open Open) {
+	want := Read(arrays.Batches(t.Context(), arrays.Schema().Names()), arrays.Schema())
+	for name, keep := range map[string][]int64{"flat": {1, 2, 3, 4, 5, 7, 8, 9, 10, 11}, "nested": {0, 1, 3, 5, 6, 7, 8, 9, 10, 11}, "fixed": {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11}} {
+		kept := Rows{Rows: keep, Numbers: map[string][]uint64{}, Text: map[string][]string{}, Tensors: map[string][]float64{}}
+		first := int64(0)
+		for width, i := int64(len(want.Tensors[name])/12), 0; i < len(keep); i++ {
+			kept.Tensors[name] = append(kept.Tensors[name], want.Tensors[name][keep[i]*width:(keep[i]+1)*width]...)
+			if keep[i] == first {
+				first++ // in the end, the first that is missing
+			}
+		}
+		s, err := open(path, data.NADrop, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(kept, Read(s.Batches(t.Context(), []string{name}), s.Schema())); diff != "" {
+			t.Errorf("%q: %s", name, diff)
+		}
+		if s, err = open(path, data.NAError, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range s.Batches(t.Context(), []string{name}) {
+			var cell *data.CellError
+			if !errors.Is(err, data.ErrMissingValue) || !errors.As(err, &cell) || cell.Row != first+1 {
+				t.Errorf("%q: %v, want a missing value in row %d", name, err, first+1)
 			}
 		}
 	}
