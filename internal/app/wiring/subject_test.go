@@ -179,6 +179,10 @@ func TestExport(t *testing.T) {
 			t.Errorf("to be written %t: %v", ask, err)
 		}
 	}
+	q := &Request{Model: programs(t), Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{"~ a"}, Export: true, Options: new(decompose.Options)}
+	if _, err := q.Ready(t.Context()); err != nil {
+		t.Errorf("terms of a model of a program: %v", err)
+	}
 }
 
 // TestPlainClasses: several predictors of one output without a head are scores of classes if the family has classes.
@@ -243,6 +247,7 @@ func TestFamiliesOfPredictions(t *testing.T) {
 	}{
 		{[]string{"p"}, "identity", "", ""},
 		{[]string{"p"}, "identity", "poisson", ""},
+		{[]string{"p"}, "log", "poisson", ""},
 		{[]string{"p"}, "log", "binomial", `the links of its predictors are ["logit"], and the predictions have the link log: name the family's link`},
 		{[]string{"p", "q"}, "identity", "", `nothing says how "y" hangs on the 2 predictors of the model: name its family`},
 		{[]string{"p", "q"}, "softmax", "", ""},
@@ -266,8 +271,49 @@ func TestFamiliesOfPredictions(t *testing.T) {
 			}
 		}
 		q := &Request{Network: nets[0], Rows: FilesOf(tab), Open: new(onnx.Options), Formulas: []string{"~ a"}, Family: c.family, Options: &decompose.Options{Columns: decompose.Columns{Response: "y"}}}
-		if _, err = q.Ready(t.Context()); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		d, err := q.Ready(t.Context())
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q, link %s, family %q: %v, want %q", c.columns, c.link, c.family, err, c.want)
+		}
+		if err != nil {
+			continue
+		}
+		asPredictors := slices.ContainsFunc(d.Notes, func(note string) bool { return strings.Contains(note, "takes them as predictors of its links") })
+		if asPredictors != (c.link == "identity" && c.family == "poisson") {
+			t.Errorf("%q, link %s, family %q: notes %q", c.columns, c.link, c.family, d.Notes)
+		}
+	}
+}
+
+// wide is a network with the learned functions of learned, and an array among its columns.
+type wide struct{ learned }
+
+func (wide) Columns() []string       { return []string{"a", "b", "c", "d", "img"} }
+func (wide) Tensors() map[string]int { return map[string]int{"img": 9} }
+
+// TestWideSample: rows are sampled for the means of learned functions of several columns, with weights, without arrays.
+func TestWideSample(t *testing.T) {
+	one := &Network{Path: "one.onnx"}
+	for _, c := range []struct {
+		model   decompose.Model
+		others  []*Network
+		terms   decompose.Terms
+		weights string
+		want    []string
+	}{
+		{wide{}, nil, "", "", []string{"a", "b", "c", "d"}},
+		{wide{}, nil, "", "w", []string{"a", "b", "c", "d", "w"}},
+		{wide{}, nil, decompose.Fitted, "", nil},
+		{wide{}, []*Network{one}, "", "", nil},
+		{programs(t), nil, "", "", nil},
+	} {
+		o := &decompose.Options{Projection: decompose.Projection{Terms: c.terms}, Columns: decompose.Columns{Weights: c.weights}}
+		var got []string
+		if s := (&Request{Network: one, Others: c.others, Options: o}).wideSample(c.model); s != nil {
+			got = slices.Compact(s.Columns())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%T of %d networks, terms %q, weights %q: %q, want %q", c.model, 1+len(c.others), c.terms, c.weights, got, c.want)
 		}
 	}
 }
