@@ -54,6 +54,10 @@ func TestModelOfAProgram(t *testing.T) {
 	if said := strings.Join(d.Notes, ""); d.Graph != nil || said != "" || d.reference.Kind != Function || !slices.Equal(d.reference.Columns, []string{"a", "b"}) {
 		t.Errorf("graph %v, notes %q, reference %+v", d.Graph, said, d.reference)
 	}
+	about := &Request{Model: programs(t), Rows: rows, Open: new(onnx.Options), Formulas: []string{"~ a"}, Options: &decompose.Options{Columns: decompose.Columns{Response: "y"}}}
+	if d, err = about.Ready(t.Context()); err != nil || d.TrainedFor != "" || about.Options.Family == nil || about.Options.Family.Name() != "gaussian" {
+		t.Errorf("about a response: %v, family %v", err, about.Options.Family)
+	}
 	for want, q := range map[string]*Request{
 		`inputs: the model is no ONNX file, and reads the columns ["a" "b"] by their names`: {Inputs: map[string][]string{"x": {"a"}}, Rows: rows},
 		`reference: the model is no ONNX file whose softmax would have a class "c"`:         {Class: "c", Rows: rows},
@@ -314,6 +318,46 @@ func TestWideSample(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%T of %d networks, terms %q, weights %q: %q, want %q", c.model, 1+len(c.others), c.terms, c.weights, got, c.want)
+		}
+	}
+}
+
+// TestFormulaUnasked: main effects that a learned function of two columns may hold go to terms of these columns, where they vary.
+func TestFormulaUnasked(t *testing.T) {
+	b := onnxpb.NewBuilder(17)
+	for _, name := range []string{"a", "b", "c"} {
+		b.AddInput(name, onnxpb.TensorProto_DOUBLE, onnxpb.Rows, 1)
+	}
+	b.AddNode("Add", []string{"a", "b"}, "sum")
+	b.AddNode("Tanh", []string{"sum"}, "pair")
+	b.AddNode("Add", []string{"pair", "c"}, "eta")
+	b.Output("eta", onnxpb.TensorProto_DOUBLE, onnxpb.Rows, 1)
+	raw, err := b.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := LoadFrom(bytes.NewReader(raw), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := data.NewTable(120)
+	for _, name := range []string{"a", "b", "c", "y"} {
+		if err := same.AddNumeric(name, slices.Repeat([]float64{1}, 120)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	terms := `~ s(a, bs = "bs", k = 5, knots = "quantiles") + s(b, bs = "bs", k = 5, knots = "quantiles")`
+	for _, c := range []struct {
+		rows            *data.Table
+		chosen, leftOut []string
+	}{{table(t, "a", "b", "c"), []string{terms}, nil}, {same, nil, []string{"a, b (constant)"}}} {
+		q := &Request{Network: net, Rows: FilesOf(c.rows), Open: new(onnx.Options), Interactions: NoInteractions, Options: new(decompose.Options)}
+		d, err := q.Ready(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(d.Chosen, c.chosen) || !slices.Equal(q.Formulas, c.chosen) || !slices.Equal(d.LeftOut, c.leftOut) {
+			t.Errorf("%q, left out %q; want %q, %q", d.Chosen, d.LeftOut, c.chosen, c.leftOut)
 		}
 	}
 }
