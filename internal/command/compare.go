@@ -286,7 +286,6 @@ func writePageDir(s streams, out string, in sources, nameOfJSON string, doc []by
 	return dir.Commit()
 }
 
-// printComparison prints what changed.
 func printComparison(w io.Writer, c *compare.Comparison) {
 	network := "other networks"
 	switch {
@@ -327,7 +326,6 @@ func printComparison(w io.Writer, c *compare.Comparison) {
 	}
 }
 
-// comparisonRows is the table of terms.
 func comparisonRows(p *compare.Predictor) [][]string {
 	rows := [][]string{{"term", "curve moved (rms)", "most", "at", "in se", "beyond error", "mean: rows", "variance A", "variance B"}}
 	figure := func(v *float64) string {

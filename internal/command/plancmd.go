@@ -113,7 +113,6 @@ func (w *planned) record(ctx context.Context, flag, path, pass string) (at int, 
 	return at, nil
 }
 
-// make writes a plan.
 func (p *planFlags) make(ctx context.Context, s streams, given map[string][]string, further []string) error {
 	if p.out == "" {
 		return usagef("--out is missing: name the plan's directory")
@@ -161,7 +160,6 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	return p.say(s, w.plan)
 }
 
-// rowCounts reads --counts.
 func (p *planFlags) rowCounts() ([]int64, error) {
 	switch {
 	case p.shards < 0 || p.shards == 0 && len(p.counts) == 0:

@@ -185,7 +185,6 @@ func (g *staging) place(name string) (string, error) {
 	return place, os.MkdirAll(filepath.Dir(place), 0o700)
 }
 
-// url is the URL of a copy.
 func (g *staging) url(place string) (string, bool) {
 	rel, err := filepath.Rel(g.root, place)
 	if err != nil || g.root == "" || strings.HasPrefix(rel, "..") {
