@@ -2,6 +2,7 @@ package structure_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,5 +57,30 @@ func TestOrdinalGraphs(t *testing.T) {
 	g := headModel(t, 1, []string{"y"}, cuts+"l = Sub(c, u)\ny = Sigmoid(l)")
 	if s := find(t, g, &structure.Options{Predictor: []string{"u"}}); s.Predictors[0].Ordinal != nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestLabelsOfClasses: what classes are called is the one list of as many texts that the file has, but for numbers from 0.
+func TestLabelsOfClasses(t *testing.T) {
+	names, others, numbers := []string{"low", "mid", "high", "top"}, []string{"a", "b", "c", "d"}, []string{"0", "1", "2", "3"}
+	for _, c := range []struct {
+		name  string
+		lists [][]string
+		want  []string
+	}{
+		{"none", nil, nil},
+		{"of another length", [][]string{names[:3]}, nil},
+		{"one", [][]string{names[:3], names}, names},
+		{"numbers alone", [][]string{numbers}, numbers},
+		{"numbers first", [][]string{numbers, names}, names},
+		{"numbers last", [][]string{names, numbers}, names},
+		{"two", [][]string{names, others}, nil},
+		{"two alike", [][]string{{"a", "b", "c", "a"}}, nil},
+	} {
+		g := headModel(t, 1, []string{"y"}, "c = Concat(-1, 0, 2, axis=0)\nl = Sub(c, u)\ny = Sigmoid(l)")
+		g.ClassLabels = c.lists
+		if got := find(t, g, nil).Predictors[0].Ordinal.Labels; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }
