@@ -361,3 +361,26 @@ func TestFormulaUnasked(t *testing.T) {
 		}
 	}
 }
+
+// TestRowSize: a row has its number, 8 bytes for a number or a text, 4 for a code beside a number, and arrays as wide as they are.
+func TestRowSize(t *testing.T) {
+	schema := data.Schema{{Name: "x", Numeric: true}, {Name: "g", Categorical: true}, {Name: "both", Numeric: true, Categorical: true}, {Name: "img", Width: 10}}
+	for _, c := range []struct {
+		columns []string
+		want    int64
+	}{{nil, 8}, {[]string{"x"}, 16}, {[]string{"x", "g"}, 24}, {[]string{"both"}, 20}, {[]string{"img", "x"}, 96}} {
+		if got := RowSize(schema, c.columns); got != c.want {
+			t.Errorf("%q: %d bytes, want %d", c.columns, got, c.want)
+		}
+	}
+}
+
+// TestWithoutIntercept: a formula with 0, or less 1, leaves the intercept as the network has it.
+func TestWithoutIntercept(t *testing.T) {
+	for formula, want := range map[string][]string{"~ a": nil, "~ 0 + a": {"eta"}, "~ a - 1": {"eta"}} {
+		q := &Request{Network: lineOf(t, nil), Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{formula}, Options: new(decompose.Options)}
+		if _, err := q.Ready(t.Context()); err != nil || !slices.Equal(q.Options.WithoutIntercept, want) {
+			t.Errorf("%s: %q, want %q (%v)", formula, q.Options.WithoutIntercept, want, err)
+		}
+	}
+}
