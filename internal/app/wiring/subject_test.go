@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
@@ -189,32 +191,35 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// scoresOf is a network of two numbers that has outputs without heads: one of three numbers, two of two, or three of one.
+func scoresOf(t *testing.T, outputs ...string) *Network {
+	t.Helper()
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+	width := 4 - len(outputs)
+	for _, name := range outputs {
+		b.AddInit("w of "+name, []int{2, width}, []float64{1, 2, -1, 0.5, 3, 1}[:2*width]...)
+		b.AddNode("MatMul", []string{"x", "w of " + name}, name)
+		b.Output(name, onnxpb.TensorProto_FLOAT, onnxpb.Rows, width)
+	}
+	raw, err := b.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := LoadFrom(bytes.NewReader(raw), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestPlainClasses: several predictors of one output without a head are scores of classes if the family has classes.
 func TestPlainClasses(t *testing.T) {
-	network := func(outputs ...string) *Network {
-		b := onnxpb.NewBuilder(17)
-		b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
-		width := 4 - len(outputs)
-		for _, name := range outputs {
-			b.AddInit("w of "+name, []int{2, width}, []float64{1, 2, -1, 0.5, 3, 1}[:2*width]...)
-			b.AddNode("MatMul", []string{"x", "w of " + name}, name)
-			b.Output(name, onnxpb.TensorProto_FLOAT, onnxpb.Rows, width)
-		}
-		raw, err := b.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := LoadFrom(bytes.NewReader(raw), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
 	for _, c := range []struct {
 		network *Network
 		family  string
 		want    int // classes
-	}{{network("scores"), "categorical", 3}, {network("scores"), "", 0}, {network("mu", "sigma"), "categorical", 0}, {network("a", "b", "c"), "categorical", 0}} {
+	}{{scoresOf(t, "scores"), "categorical", 3}, {scoresOf(t, "scores"), "", 0}, {scoresOf(t, "mu", "sigma"), "categorical", 0}, {scoresOf(t, "a", "b", "c"), "categorical", 0}} {
 		q := &Request{Network: c.network, Family: c.family, Rows: FilesOf(table(t, "a", "b")), Options: new(decompose.Options)}
 		m, err := onnx.NewModel(c.network.Graph, onnx.Binding{{Input: "x", Columns: []string{"a", "b"}}}, nil)
 		if err != nil {
@@ -359,6 +364,11 @@ func TestFormulaUnasked(t *testing.T) {
 		if !slices.Equal(d.Chosen, c.chosen) || !slices.Equal(q.Formulas, c.chosen) || !slices.Equal(d.LeftOut, c.leftOut) {
 			t.Errorf("%q, left out %q; want %q, %q", d.Chosen, d.LeftOut, c.chosen, c.leftOut)
 		}
+		for _, b := range d.Model.Blocks(0) {
+			if tap, ok := b.Term.(*decompose.Tap); ok && (len(tap.Means) > 0) != (c.chosen != nil) {
+				t.Errorf("%s has %d means over its columns", tap.Name(), len(tap.Means))
+			}
+		}
 	}
 }
 
@@ -381,6 +391,52 @@ func TestWithoutIntercept(t *testing.T) {
 		q := &Request{Network: lineOf(t, nil), Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{formula}, Options: new(decompose.Options)}
 		if _, err := q.Ready(t.Context()); err != nil || !slices.Equal(q.Options.WithoutIntercept, want) {
 			t.Errorf("%s: %q, want %q (%v)", formula, q.Options.WithoutIntercept, want, err)
+		}
+	}
+}
+
+// TestResponseOfClasses: texts of a response are the numbers of the classes; the family knows which class others are compared with.
+func TestResponseOfClasses(t *testing.T) {
+	classes := []string{"scores1", "scores2", "scores3"}
+	for class, reference := range map[string]int{"": -1, "scores2": 1, "2": 2} {
+		tab := data.NewTable(60)
+		texts := make([]string, 60)
+		for j, name := range []string{"a", "b"} {
+			x := make([]float64, 60)
+			for i := range x {
+				x[i], texts[i] = math.Sin(float64(i*(j+2))), classes[i*i%3]
+			}
+			if err := tab.AddNumeric(name, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tab.AddTexts("y", texts); err != nil {
+			t.Fatal(err)
+		}
+		q := &Request{Network: scoresOf(t, "scores"), Rows: FilesOf(tab), Inputs: map[string][]string{"x": {"a", "b"}}, Open: new(onnx.Options), Formulas: []string{"~ a"}, Class: class,
+			Family: "categorical", Options: &decompose.Options{Columns: decompose.Columns{Response: "y"}}}
+		d, err := q.Ready(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := family.NewCategorical(3, reference)
+		predictors := slices.DeleteFunc(slices.Clone(classes), func(c string) bool { return reference >= 0 && c == classes[reference] })
+		if err != nil || q.Options.Family != want || !slices.Equal(d.Base.Predictors(), predictors) {
+			t.Errorf("reference %q: family %+v of %q, want %+v of %q (%v)", class, q.Options.Family, d.Base.Predictors(), want, predictors, err)
+		}
+		for b, err := range d.Rows.Batches(t.Context(), []string{"y"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := b.Numeric("y")
+			for i, v := range y {
+				if classes[int(v)] != texts[b.Row(i)] {
+					t.Fatalf("row %d is %g, and was %s", b.Row(i), v, texts[b.Row(i)])
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
