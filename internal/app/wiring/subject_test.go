@@ -189,6 +189,14 @@ func TestExport(t *testing.T) {
 	if _, err := q.Ready(t.Context()); err != nil {
 		t.Errorf("terms of a model of a program: %v", err)
 	}
+	predicted, err := Predicted([][]string{{"a"}}, "identity", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q = &Request{Network: predicted[0], Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{"~ b"}, Export: true, Options: new(decompose.Options)}
+	if _, err := q.Ready(t.Context()); err != nil {
+		t.Errorf("terms of predictions: %v", err)
+	}
 }
 
 // scoresOf is a network of two numbers that has outputs without heads: one of three numbers, two of two, or three of one.
@@ -300,6 +308,16 @@ type wide struct{ learned }
 func (wide) Columns() []string       { return []string{"a", "b", "c", "d", "img"} }
 func (wide) Tensors() map[string]int { return map[string]int{"img": 9} }
 
+// ofFour has learned functions of one column and of four.
+type ofFour struct{ wide }
+
+func (ofFour) Blocks(int) (all []decompose.Block) {
+	for _, columns := range [][]string{{"a"}, {"a", "b", "c", "d"}} {
+		all = append(all, decompose.Block{Term: &decompose.Tap{Tensor: "f", Features: columns, Width: 2}})
+	}
+	return all
+}
+
 // TestWideSample: rows are sampled for the means of learned functions of several columns, with weights, without arrays.
 func TestWideSample(t *testing.T) {
 	one := &Network{Path: "one.onnx"}
@@ -315,6 +333,7 @@ func TestWideSample(t *testing.T) {
 		{wide{}, nil, decompose.Fitted, "", nil},
 		{wide{}, []*Network{one}, "", "", nil},
 		{programs(t), nil, "", "", nil},
+		{ofFour{}, nil, "", "", nil},
 	} {
 		o := &decompose.Options{Projection: decompose.Projection{Terms: c.terms}, Columns: decompose.Columns{Weights: c.weights}}
 		var got []string
@@ -385,12 +404,21 @@ func TestRowSize(t *testing.T) {
 	}
 }
 
-// TestWithoutIntercept: a formula with 0, or less 1, leaves the intercept as the network has it.
+// TestWithoutIntercept: a formula with 0, or less 1, leaves the intercept of its predictor, or of all, as the network has it.
 func TestWithoutIntercept(t *testing.T) {
-	for formula, want := range map[string][]string{"~ a": nil, "~ 0 + a": {"eta"}, "~ a - 1": {"eta"}} {
-		q := &Request{Network: lineOf(t, nil), Rows: FilesOf(table(t, "a", "b")), Open: new(onnx.Options), Formulas: []string{formula}, Options: new(decompose.Options)}
-		if _, err := q.Ready(t.Context()); err != nil || !slices.Equal(q.Options.WithoutIntercept, want) {
-			t.Errorf("%s: %q, want %q (%v)", formula, q.Options.WithoutIntercept, want, err)
+	three := map[string][]string{"x": {"a", "b"}}
+	for _, c := range []struct {
+		network *Network
+		inputs  map[string][]string
+		formula string
+		want    []string
+	}{
+		{lineOf(t, nil), nil, "~ a", nil}, {lineOf(t, nil), nil, "~ 0 + a", []string{"eta"}}, {lineOf(t, nil), nil, "~ a - 1", []string{"eta"}},
+		{scoresOf(t, "mu", "nu", "tau"), three, "~ 0 + a", []string{"mu", "nu", "tau"}}, {scoresOf(t, "mu", "nu", "tau"), three, "nu = ~ 0 + a", []string{"nu"}},
+	} {
+		q := &Request{Network: c.network, Rows: FilesOf(table(t, "a", "b")), Inputs: c.inputs, Open: new(onnx.Options), Formulas: []string{c.formula}, Options: new(decompose.Options)}
+		if _, err := q.Ready(t.Context()); err != nil || !slices.Equal(q.Options.WithoutIntercept, c.want) {
+			t.Errorf("%s: %q, want %q (%v)", c.formula, q.Options.WithoutIntercept, c.want, err)
 		}
 	}
 }
