@@ -16,6 +16,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/base/onnxpb"
@@ -465,6 +466,25 @@ func TestResponseOfClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestRowsThatFit: rows are read once if all that is read of them is known to stay in memory.
+func TestRowsThatFit(t *testing.T) {
+	rows := FilesOf(table(t, "a", "b")) // 120 of them
+	unknown := FilesOf(held{schema: rows.Schema()})
+	for _, c := range []struct {
+		rows    files.Source
+		limit   int64
+		columns []string
+		want    bool
+	}{
+		{rows, 120 * 16, []string{"a"}, true}, {rows, 120*16 - 1, []string{"a"}, false}, {rows, 120 * 16, []string{"a", "a"}, true},
+		{rows, 120 * 16, []string{"a", "b"}, false}, {rows, 0, nil, false}, {unknown, 1 << 40, []string{"a"}, false},
+	} {
+		if got := cached(c.rows, c.limit).fits(c.columns); got != c.want {
+			t.Errorf("%q in %d bytes: %t, want %t", c.columns, c.limit, got, c.want)
 		}
 	}
 }
