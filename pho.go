@@ -248,7 +248,6 @@ func (o *Options) settings() *decompose.Options {
 	return settings
 }
 
-// formulas are all that are given.
 func (o *Options) formulas() []string {
 	if o.Formula == "" {
 		return o.Formulas

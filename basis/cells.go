@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // CellsTerm is a product of factors and numbers: one column for each combination
@@ -313,7 +314,7 @@ func isCells(spec []byte) bool {
 
 func decodeCells(kind decompose.Kind, spec []byte) (decompose.Term, error) {
 	var j cellsJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	var factors []cellFactor

@@ -1,13 +1,12 @@
 package basis
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // Decode rebuilds a term from its kind and its spec, which the term's
@@ -61,24 +60,11 @@ func (c Classes) decode(kind decompose.Kind, spec json.RawMessage) (decompose.Te
 	return nil, errKind
 }
 
-// strict reads one JSON value and nothing else, with known fields only.
-func strict(spec []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(spec))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON value")
-	}
-	return nil
-}
-
 func decodeLinear(spec []byte) (decompose.Term, error) {
 	var j struct {
 		Column string `json:"column"`
 	}
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if err := checkColumn(j.Column); err != nil {
@@ -92,7 +78,7 @@ const maxTapWidth = 1_000_000
 
 func decodeTap(spec []byte) (decompose.Term, error) {
 	t := new(decompose.Tap)
-	if err := strict(spec, t); err != nil {
+	if err := wire.JSON(spec, t); err != nil {
 		return nil, err
 	}
 	if t.Tensor == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // FactorOptions are the choices for Factor; nil and the zero value are the
@@ -180,12 +181,17 @@ func (t *FactorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
+	indicate(dst, codes)
+	return nil
+}
+
+// indicate writes 1 in the column of each row's code, 0 elsewhere.
+func indicate(dst *mat.Dense, codes []int32) {
 	for i, code := range codes {
 		row := dst.RawRowView(i)
 		clear(row)
 		row[code] = 1
 	}
-	return nil
 }
 
 // EvalSparse gives each row's level as a code.
@@ -230,7 +236,7 @@ func (t *FactorTerm) MarshalJSON() ([]byte, error) {
 
 func decodeFactor(spec []byte) (decompose.Term, error) {
 	var j factorJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if j.Name == "" {

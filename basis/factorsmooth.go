@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // FactorSmoothTerm is a smooth of one column for each level of a factor, all on
@@ -157,7 +158,7 @@ func (t *FactorSmoothTerm) MarshalJSON() ([]byte, error) {
 
 func decodeFactorSmooth(spec []byte) (decompose.Term, error) {
 	var j factorSmoothJSON[json.RawMessage]
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if err := checkColumn(j.Column); err != nil {

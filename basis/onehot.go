@@ -11,6 +11,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // NoLevel is the level that a OneHotTerm has on rows that have 0 in all of its columns.
@@ -186,11 +187,7 @@ func (t *OneHotTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
-	for i, code := range codes {
-		row := dst.RawRowView(i)
-		clear(row)
-		row[code] = 1
-	}
+	indicate(dst, codes)
 	return nil
 }
 
@@ -259,7 +256,7 @@ func isOneHot(spec []byte) bool {
 
 func decodeOneHot(spec []byte) (decompose.Term, error) {
 	var j oneHotJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	return newOneHot(j.Name, j.OneHot, j.None)

@@ -230,7 +230,6 @@ func (m *interpreter) oneHot(c formula.Call) (decompose.Spec, string, error) {
 	return OneHot(columns, o), "onehot " + setKey(columns), nil
 }
 
-// column finds a column in the schema.
 func (m *interpreter) column(n formula.Name) (data.Column, error) {
 	if m.schema == nil {
 		return data.Column{Name: n.Text, Numeric: true}, nil

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis/internal/radial"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // RBF is a layer of Gaussian radial basis functions (Broomhead and Lowe 1988) of
@@ -103,7 +104,7 @@ func (b radialLayer) MarshalJSON() ([]byte, error) {
 
 func decodeRBF(raw json.RawMessage, d int) (Evaluator, error) {
 	var j radialJSON
-	if err := strict(raw, &j); err != nil {
+	if err := wire.JSON(raw, &j); err != nil {
 		return nil, err
 	}
 	if n := len(j.Knots); len(j.Inverse) != d || n%d != 0 || n/d < 2 || n/d > maxK {

@@ -12,6 +12,7 @@ import (
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -155,7 +156,7 @@ func isRidge(spec []byte) bool {
 
 func decodeRidge(spec []byte) (decompose.Term, error) {
 	var j ridgeJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	t, err := newRidge(j.Name, j.Ridge)

@@ -7,6 +7,7 @@ import (
 	"github.com/pho-go/pho/basis/internal/bspline"
 	"github.com/pho-go/pho/basis/internal/cubic"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // smoothJSON is a smooth in an artifact: B is json.RawMessage where one is read, and any where one is
@@ -42,7 +43,7 @@ func (c Classes) decodeSmooth(spec []byte) (decompose.Term, error) {
 		return c.decodeSurface(spec)
 	}
 	var j smoothJSON[json.RawMessage]
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if err := checkColumn(j.Column); err != nil {

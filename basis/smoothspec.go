@@ -177,7 +177,6 @@ func (s *smoothScan) Scan(b *data.Batch) error {
 	return s.by.scan(s.name, b)
 }
 
-// parts are what the scan collects.
 func (s *smoothScan) parts() []part { return s.by.parts(&s.x) }
 
 // Sums are the values and what is seen of by.

@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // SurfaceTerm is a smooth of several numeric columns together, as it is, times a
@@ -104,7 +105,7 @@ func (t *SurfaceTerm) MarshalJSON() ([]byte, error) {
 
 func (c Classes) decodeSurface(spec []byte) (decompose.Term, error) {
 	var j surfaceJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if err := checkColumns(j.Columns); err != nil {

@@ -89,7 +89,6 @@ func (s *surfaceScan) Scan(b *data.Batch) error {
 	return s.by.scan(s.name, b)
 }
 
-// parts are what the scan collects.
 func (s *surfaceScan) parts() []part {
 	if s.basis == nil {
 		return s.by.parts()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // tensorJSON is a tensor product in an artifact; B is as in smoothJSON.
@@ -46,7 +47,7 @@ func (t *TensorTerm) MarshalJSON() ([]byte, error) {
 
 func (c Classes) decodeTensor(spec []byte) (decompose.Term, error) {
 	var j tensorJSON[json.RawMessage]
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	if j.Call != "te" && j.Call != "ti" {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // normJSON is a tensorNorm in a file: the product and the map of each margin.
@@ -49,7 +50,7 @@ func isNorm(spec []byte) bool {
 
 func (c Classes) decodeNorm(spec []byte) (decompose.Term, error) {
 	var j normJSON
-	if err := strict(spec, &j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return nil, err
 	}
 	of, err := c.decodeTensor(j.Of)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pho-go/pho/basis/internal/knot"
 	"github.com/pho-go/pho/basis/internal/thinplate"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // thinPlate is a thin plate basis that can be written.
@@ -41,7 +42,7 @@ func readThinPlate(raw json.RawMessage, d int) (thinPlate, error) {
 		return none, errors.New("a thin plate spline without its points")
 	}
 	var j thinPlateJSON
-	if err := strict(raw, &j); err != nil {
+	if err := wire.JSON(raw, &j); err != nil {
 		return none, err
 	}
 	if j.M < 1 {

@@ -203,7 +203,6 @@ func (s *Store) Replace(ctx context.Context, name string, was data.File, write f
 	return err
 }
 
-// write puts an object.
 func (at place) write(ctx context.Context, name string, o *blob.WriterOptions, write func(io.Writer) error) error {
 	if at.key == "" || strings.HasSuffix(at.key, "/") {
 		return fmt.Errorf("%q cannot be written: it names a bucket or a folder, not an object", name)

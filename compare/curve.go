@@ -79,7 +79,6 @@ func ReadCurves(from io.Reader) ([]Curve, error) {
 	return out, nil
 }
 
-// number is NaN of nothing.
 func number(text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil

@@ -92,7 +92,6 @@ func (p *pass) blocks(ctx context.Context, cancel func(), s *splitter, w *wanted
 	}
 }
 
-// block adds the rows of a block.
 func (p *pass) block(at *place, b *block, yield func(*Batch, error) bool) error {
 	// A blank line is a row of a file of one column if there is a row behind it, maybe in the
 	// next block.

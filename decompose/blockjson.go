@@ -1,19 +1,18 @@
 package decompose
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/base/linalg"
+	"github.com/pho-go/pho/internal/base/wire"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -144,13 +143,8 @@ func (e *blockEncoder) block(b Block) blockJSON {
 // fields, matrices that do not fit their terms, numbers that are not finite.
 func DecodeBlocks(doc json.RawMessage, decode func(Kind, json.RawMessage) (Term, error)) ([][]Block, error) {
 	var j blocksJSON
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&j); err != nil {
+	if err := wire.JSON(doc, &j); err != nil {
 		return nil, fmt.Errorf("decompose: not a list of blocks: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("decompose: something follows the list of blocks")
 	}
 	terms := make([]Term, len(j.Terms))
 	for i, t := range j.Terms {

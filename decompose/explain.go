@@ -249,7 +249,6 @@ func (e *Explaining) reduce(total *Explanation) error {
 
 func addSums(a, b Sums) (Sums, error) { return a, a.Add(b) }
 
-// end ends the visitors.
 func (e *Explaining) end(ctx context.Context) error {
 	var faults []error
 	for _, v := range e.opts.Visitors {

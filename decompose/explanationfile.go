@@ -261,7 +261,6 @@ func (r sumsReader) integers(n int) []int64 {
 	return v
 }
 
-// describe notes the shape of s.
 func (s *rowSums) describe(h *explanationHeader) {
 	s.sample.trim()
 	h.Predictors, h.Below, h.Sample = len(s.largest), s.below, len(s.sample.hash)

@@ -195,7 +195,6 @@ func (n networkIdentity) check() error {
 	return nil
 }
 
-// texts are the names in it.
 func (n networkIdentity) texts() []string {
 	return slices.Concat(n.Predictors, n.Columns, slices.Sorted(maps.Keys(n.Taps)))
 }

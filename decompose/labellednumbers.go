@@ -24,7 +24,7 @@ func labelledFeature(l *label.Labels, f Feature) Feature {
 	f.Min, f.Max = s.Range(raw.Min, raw.Max)
 	f.Mean = s.Shown(raw.Mean)
 	f.Quantiles = s.Ascending(raw.Quantiles)
-	f.Sample = each(raw.Sample, s.Shown)
+	f.Sample = label.Each(raw.Sample, s.Shown)
 	f.Counts = shownCounts(s, raw.Counts, raw.Min, raw.Max, f.Min, f.Max)
 	return f
 }
@@ -124,16 +124,4 @@ func labelledValue(l *label.Labels, column string, value any) any {
 		return l.Shown(column, v)
 	}
 	return value
-}
-
-// each keeps nil.
-func each(values []float64, of func(float64) float64) []float64 {
-	if values == nil {
-		return nil
-	}
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = of(v)
-	}
-	return out
 }

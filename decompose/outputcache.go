@@ -113,7 +113,6 @@ func rowBytes(m Model) int64 {
 	return 8 * int64(n)
 }
 
-// close removes the file.
 func (c *outputCache) close() {
 	if c == nil || c.file == nil {
 		return
@@ -196,7 +195,6 @@ func newOutputs(n, k int, taps []string, width map[string]int) *Outputs {
 	return o
 }
 
-// numbers counts the numbers in o.
 func (o *Outputs) numbers() int64 {
 	n := 0
 	count := func(m *mat.Dense) {

@@ -344,7 +344,6 @@ func (s *solver) check(context.Context) error {
 	return nil
 }
 
-// verdicts judges the terms.
 func (s *solver) verdicts(context.Context) error {
 	d := &s.out
 	d.fit.judging = &judging{

@@ -122,7 +122,6 @@ func (l labelling) told(reasons []Reason) (out []Reason) {
 	return out
 }
 
-// words are the text of a reason.
 func (l labelling) words(r Reason) string {
 	switch with := label.Each(r.With, l.term); r.Kind {
 	case ReasonSum:

@@ -1,7 +1,6 @@
 package decompose
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // LinearTerm is the identity basis of one numeric column: d = 1.
@@ -158,9 +158,7 @@ type tapSpec struct {
 // UnmarshalJSON reads what MarshalJSON wrote. Errors: an unknown field, means of another width.
 func (t *Tap) UnmarshalJSON(spec []byte) error {
 	var j tapSpec
-	d := json.NewDecoder(bytes.NewReader(spec))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&j); err != nil {
+	if err := wire.JSON(spec, &j); err != nil {
 		return err
 	}
 	for of, m := range j.Means {

@@ -217,7 +217,6 @@ func (p *picked) of(w []float64, rows []int32) []float64 {
 	return p.weights
 }
 
-// rows are some rows of x.
 func (p *picked) rows(x Columns, rows []int32) Columns {
 	n := len(rows)
 	switch x := x.(type) {

@@ -24,7 +24,6 @@ type formBand struct {
 	two   bool      // as of Banded
 }
 
-// listBands lists the bands.
 func (k *QuadraticWork) listBands(x []Columns) {
 	w := &k.band
 	w.count = 0

@@ -57,7 +57,6 @@ func (b *Bins) check() error {
 	return nil
 }
 
-// count is the number of bins.
 func (b *Bins) count() int {
 	if len(b.Levels) > 0 {
 		return len(b.Levels) + 1

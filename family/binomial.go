@@ -20,7 +20,6 @@ type Binomial struct {
 	By string // the link, as Link.Name has it: "cloglog"; "": logit. There are no others
 }
 
-// binomialLinks are the links of Binomial.
 func binomialLinks() []string { return []string{"logit", "cloglog"} }
 
 // Name is "binomial", or "binomial(link=cloglog)".

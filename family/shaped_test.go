@@ -297,3 +297,30 @@ func FuzzFamilies(f *testing.F) {
 		}
 	})
 }
+
+// TestStart: where training begins a distribution has the mean and the variance of the responses.
+func TestStart(t *testing.T) {
+	for _, c := range []struct {
+		f              Shaped
+		mean, variance float64
+		from, to, step float64
+	}{
+		{ZIP{}, 2.1, 3.99, 0, 200, 1},
+		{ZIP{}, 5, 9, 0, 200, 1},
+		{NegativeBinomial{}, 3, 7, 0, 1000, 1},
+		{Beta{}, 0.3, 0.02, 5e-5, 1, 1e-4},
+		{StudentT{}, -1, 4, -400, 400, 0.01},
+		{AFT{}, 3, 2, 5e-4, 100, 1e-3},
+		{AFT{Distribution: LogLogistic}, 3, 0.5, 5e-4, 400, 1e-3},
+	} {
+		eta := c.f.Start(c.mean, c.variance)
+		var sum, first, second float64
+		for y := c.from; y < c.to; y += c.step {
+			p := c.step * math.Exp(c.f.LogLik(y, 1, eta, 1))
+			sum, first, second = sum+p, first+p*y, second+p*y*y
+		}
+		if variance := second - first*first; math.Abs(sum-1) > 1e-3 || math.Abs(first-c.mean) > 1e-2 || math.Abs(variance/c.variance-1) > 0.05 {
+			t.Errorf("%s: of a density of %v mean %v and variance %v, want %v and %v", c.f.Name(), sum, first, variance, c.mean, c.variance)
+		}
+	}
+}

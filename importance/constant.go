@@ -51,7 +51,6 @@ func (s *sums) newConstant(v *Visitor) *constant {
 // chebyshev is the j-th of n points in (-1, 1), descending.
 func chebyshev(j, n int) float64 { return math.Cos(math.Pi * (float64(j) + 0.5) / float64(n)) }
 
-// add adds a row.
 func (c *constant) add(v *Visitor, of family.Family, y, w, offset float64) {
 	if c == nil {
 		return

@@ -103,7 +103,7 @@ func TestCensoredTimes(t *testing.T) {
 		if c := r.Prediction.Concordance; c == nil || !(*c > 0.55 && *c < 1) {
 			t.Errorf("%s: longer times are expected of larger predictors, and the concordance is %v", name, c)
 		}
-		if r.Prediction.R2 != nil || r.Event != "event" {
+		if r.Prediction.R2 != nil || r.Event != "event" || r.Prediction.Worse != (full < null) {
 			t.Errorf("%s: prediction %+v, event %q", name, r.Prediction, r.Event)
 		}
 	}

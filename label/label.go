@@ -232,14 +232,14 @@ func standsAt(name, column string, at int) bool {
 	return begins && ends
 }
 
-// Each is what every one of the names is shown as; nil of nil.
-func Each(names []string, show func(string) string) []string {
-	if names == nil {
+// Each is what every one of names or numbers is shown as; nil of nil.
+func Each[T any](values []T, show func(T) T) []T {
+	if values == nil {
 		return nil
 	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = show(n)
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[i] = show(v)
 	}
 	return out
 }

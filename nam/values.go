@@ -41,7 +41,6 @@ func countValues(ctx context.Context, m decompose.Model, src data.Source, o Opti
 	return counts, nil
 }
 
-// look shows the rows to s.
 func (s *valueScan) look(ctx context.Context, m decompose.Model, src data.Source, o Options) error {
 	var names []string
 	for _, c := range s.columns {

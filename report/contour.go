@@ -134,7 +134,6 @@ func (r *raster) crossing(e edge, level float64) point {
 	return point{float64(e.x) + w, float64(e.y)}
 }
 
-// length of a line.
 func length(line []point) float64 {
 	sum := 0.0
 	for i := range len(line) - 1 {

@@ -185,7 +185,6 @@ func driftNews(r *drift.Report) (out []string) {
 	return out
 }
 
-// higher writes a change.
 func higher(v float64) string {
 	if v < 0 {
 		return num(-v) + " lower"

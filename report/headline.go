@@ -84,7 +84,6 @@ func predictsWords(r *decompose.Result) string {
 	return "computes " + inWords(what, 6)
 }
 
-// pageTitle is what the page is called.
 func pageTitle(r *decompose.Result) string {
 	who := cmp.Or(clip(fileName(r), 80), "the model")
 	if r.Networks != nil {

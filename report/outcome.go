@@ -176,7 +176,6 @@ func (o *outcome) at(intercept, v float64) float64 {
 	return o.of.value(intercept + v)
 }
 
-// text writes a value.
 func (o *outcome) text(v float64) string {
 	switch o.told {
 	case chances:

@@ -180,7 +180,6 @@ func step10(n int) string {
 	return strings.Replace(s, "-0.", "-.", 1)
 }
 
-// bar adds a rectangle.
 func (p *path) bar(x, y, w, h float64) {
 	p.WriteString("M" + px(x) + " " + px(y) + "h" + px(w) + "v" + px(h) + "h" + px(-w) + "z")
 }

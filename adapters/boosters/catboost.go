@@ -56,7 +56,6 @@ func catboostLink(loss string, scores int) (link, error) {
 	return identity, fmt.Errorf("the loss %.60q with %d scores is not supported", loss, scores)
 }
 
-// catboostOutputs are the names of the predictors.
 func catboostOutputs(c *catboost.Model, of link) []string {
 	switch {
 	case of == softmax:

@@ -315,7 +315,6 @@ func (l *lightGBM) end(m *model) error {
 	return nil
 }
 
-// add adds a tree.
 func (l *lightGBM) add(m *model, t *lightGBMTree) error {
 	e, err := l.ensemble(m, t)
 	if err != nil {
@@ -409,7 +408,6 @@ func aroundZero(t float64) float64 {
 	return t
 }
 
-// set is a set of categories.
 func (t *lightGBMTree) set(number float64) ([]float64, error) {
 	i := int(number)
 	if float64(i) != number || i < 0 || i+1 >= len(t.boundaries) || t.boundaries[i] > t.boundaries[i+1] || t.boundaries[i+1] > uint64(len(t.bits)) {

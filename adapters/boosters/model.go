@@ -250,7 +250,6 @@ const (
 	score  = prefix + "score"
 )
 
-// load is the network of the model.
 func (m *model) load(sha256 string, o *onnx.LoadOptions) (*onnx.Graph, error) {
 	w := m.writer()
 	file, err := w.write()
@@ -383,7 +382,6 @@ func (w *writer) complete() string {
 	return w.full
 }
 
-// trees writes an ensemble.
 func (w *writer) trees(name string, e *ensemble) {
 	var attrs []onnxpb.Attr
 	if w.whole {
@@ -394,7 +392,6 @@ func (w *writer) trees(name string, e *ensemble) {
 	w.AddNodes("ai.onnx.ml", "TreeEnsemble", []string{w.x}, []string{name}, attrs...)
 }
 
-// scores writes s.
 func (w *writer) scores() {
 	var sum []string
 	last := w.linear == nil && len(w.ensembles) == 1 && w.divisor == 0 // s is the sum over trees
@@ -434,7 +431,6 @@ func (w *writer) scores() {
 	w.node("score", "Div", w.node("sum", "Sum", sum...), w.constant("divisor", nil, w.divisor))
 }
 
-// respond writes the outputs.
 func (w *writer) respond() {
 	eta := score
 	if w.scale != 0 && w.scale != 1 {
@@ -465,7 +461,6 @@ func (w *writer) respond() {
 	}
 }
 
-// labels writes the categories.
 func (w *writer) labels() error {
 	own := onnx.Labels{Columns: map[string][]string{}}
 	for _, c := range w.columns {

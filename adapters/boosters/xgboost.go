@@ -242,7 +242,6 @@ func (t *xgboostTree) read(r document.Reader) error {
 	return nil
 }
 
-// read is the model of the file.
 func (x *xgboost) read(whole bool) (*model, error) {
 	x.objective = x.parameters["name"]
 	o, known := xgboostObjectives()[x.objective]
@@ -320,7 +319,6 @@ func xgboostObjectives() map[string]xgboostObjective {
 	return all
 }
 
-// features are the columns of the model.
 func (x *xgboost) features(m *model) error {
 	n, err := strconv.Atoi(x.model["num_feature"])
 	if err != nil || n < 1 || n > maxColumns {
@@ -384,7 +382,6 @@ func (x *xgboost) linear(columns int, base []float64) (*linear, error) {
 	return l, nil
 }
 
-// outputs are the names of the predictors.
 func (x *xgboost) outputs(targets int) []string {
 	var alpha []float64
 	if x.objective != "reg:quantileerror" || stdjson.Unmarshal([]byte(x.parameters["quantile_alpha"]), &alpha) != nil {

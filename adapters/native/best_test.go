@@ -253,6 +253,22 @@ func effect(t *testing.T, term decompose.TermResult, b *data.Batch) []float64 {
 	return x
 }
 
+// meanOf is the mean of networks as a black box.
+type meanOf []decompose.Model
+
+func (networks meanOf) Eta(ctx context.Context, dst *mat.Dense, b *data.Batch) error {
+	dst.Zero()
+	for _, m := range networks {
+		out, err := forward(ctx, m, b)
+		if err != nil {
+			return err
+		}
+		out.Eta.Scale(1/float64(len(networks)), out.Eta)
+		dst.Add(dst, out.Eta)
+	}
+	return nil
+}
+
 // TestEnsembleNeverWorse: nor are networks of several seeds, and if losses are convex
 // their mean is not worse than they are on the average.
 func TestEnsembleNeverWorse(t *testing.T) {
@@ -269,11 +285,11 @@ func TestEnsembleNeverWorse(t *testing.T) {
 			t.Errorf("member %d has loss %v, the additive model %v", seed, fit.Evaluation.Loss, fits[0].AdditiveLoss)
 		}
 	}
-	blend, err := Blend(parts, nil)
+	mean, err := decompose.NewBlackBox(meanOf(parts), []string{"x1", "x2", "x3"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	score, err := fits[0].Evaluate(context.Background(), blend)
+	score, err := fits[0].Evaluate(context.Background(), mean)
 	if err != nil {
 		t.Fatal(err)
 	}

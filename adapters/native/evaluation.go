@@ -83,7 +83,6 @@ func (f *Fit) Evaluate(ctx context.Context, m decompose.Model) (*Evaluation, err
 	return s, nil
 }
 
-// classes sets what is told of classes.
 func (e *evaluator) classes(s *Evaluation, of family.Classifier, eta *mat.Dense) {
 	_, predictors := eta.Dims()
 	right, weight, at := 0.0, make([]float64, of.Classes()), make([]float64, predictors)

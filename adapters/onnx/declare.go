@@ -1,13 +1,11 @@
 package onnx
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // MetadataStructure is the entry of a file's metadata_props in which its writer
@@ -127,13 +125,8 @@ func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
 		return nil, fmt.Errorf("its format is %q, this version reads %q", version.Format, DeclarationFormat)
 	}
 	var doc partsJSON
-	from := json.NewDecoder(bytes.NewReader([]byte(text)))
-	from.DisallowUnknownFields()
-	if err := from.Decode(&doc); err != nil {
+	if err := wire.JSON([]byte(text), &doc); err != nil {
 		return nil, err
-	}
-	if _, err := from.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON value")
 	}
 	if doc.Parts != nil && len(doc.Predictors) == 0 {
 		return &Declaration{}, nil // it says nothing of terms

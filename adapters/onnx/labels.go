@@ -1,15 +1,14 @@
 package onnx
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/internal/base/wire"
 )
 
 // MetadataLabels is the entry of a file's metadata_props in which its writer says what
@@ -68,13 +67,8 @@ func (g *Graph) Labels() (*Labels, error) {
 
 func parseLabels(text string) (*Labels, error) {
 	var doc labelsJSON
-	from := json.NewDecoder(bytes.NewReader([]byte(text)))
-	from.DisallowUnknownFields()
-	if err := from.Decode(&doc); err != nil {
+	if err := wire.JSON([]byte(text), &doc); err != nil {
 		return nil, err
-	}
-	if _, err := from.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON value")
 	}
 	if doc.Format != LabelsFormat {
 		return nil, fmt.Errorf("its format is %q, this version reads %q", doc.Format, LabelsFormat)

@@ -31,6 +31,7 @@ func TestRangesAreWrittenOut(t *testing.T) {
 		"~ `b..c`":                             "~ b + c",
 		"~ x..y + s(x..y)":                     "", // a column of that name
 		"~ s(a) + te(b, c, k = c(3, 4)) + d:e": "",
+		"~ s(a, by = b) + s(c, by = x..y)":     "", // by a column
 		"~ .":                                  "",
 	} {
 		f, err := Parse(text)

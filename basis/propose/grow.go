@@ -166,7 +166,6 @@ func splineOf(x []float64, k int) (*bspline.Basis, error) {
 	return bspline.New(3, bspline.Extended(p.Quantiles(k-2, x[0], x[len(x)-1]), 3))
 }
 
-// dot is the weighted product.
 func (f *stepFit) dot(a, b []float64) (sum float64) {
 	for i, w := range f.weight {
 		sum += w * a[i] * b[i]

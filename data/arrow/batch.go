@@ -75,7 +75,6 @@ func (b *batch) variadic() int64 {
 	return n
 }
 
-// column finds the next column.
 func (b *batch) column(v *node) (*column, error) { return b.values(v, b.rows) }
 
 // values finds a column of so many values, or the elements of one of lists, -1: of which there may be any number.
@@ -131,7 +130,6 @@ func (b *batch) values(v *node, want int64) (*column, error) {
 	return c, b.meta.err()
 }
 
-// next is the next buffer.
 func (b *batch) next() (*buffer, error) {
 	if b.atBuffer >= b.nBuffers || *b.meta.bad {
 		return nil, errFlat

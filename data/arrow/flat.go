@@ -98,7 +98,6 @@ func (f flat) vector(field, size int64) (at, n int64) {
 	return at, n
 }
 
-// text is a string field.
 func (f flat) text(field int64) string {
 	at, n := f.vector(field, 1)
 	return string(f.bytes(at, n))

@@ -67,7 +67,6 @@ func (t *table) index(r io.ReaderAt) error {
 	return t.indexStream(r)
 }
 
-// indexFile reads the footer.
 func (t *table) indexFile(r io.ReaderAt) error {
 	var tail [10]byte
 	if t.Size < 8+int64(len(tail)) {

@@ -151,7 +151,6 @@ func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (t
 	return s, nil
 }
 
-// csv are the options of CSV.
 func (o *Options) csv() *data.CSVOptions {
 	return &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, NAValues: o.NAValues, Decimal: o.Decimal, Encoding: o.Encoding, Stdin: o.Stdin, Store: o.Store, FirstRow: o.FirstRow, Workers: o.Workers}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,53 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/internal/columnar/columnartest"
 )
 
 const golden = "testdata/golden"
 
-// plain is everything a sequence of batches tells, without the cuts. Codes
-// become text: sources may number levels differently.
-type plain struct {
-	Rows    []int64
-	Numbers map[string][]uint64 // bits
-	Text    map[string][]string
-	Tensors map[string][]float64
-	Err     string
-}
+type plain = columnartest.Rows
 
-func flatten(seq iter.Seq2[*data.Batch, error], schema data.Schema) plain {
-	p := plain{Numbers: map[string][]uint64{}, Text: map[string][]string{}, Tensors: map[string][]float64{}}
-	for b, err := range seq {
-		if err != nil {
-			p.Err = err.Error()
-			break
-		}
-		for i := range b.Rows() {
-			p.Rows = append(p.Rows, b.Row(i))
-		}
-		for _, c := range schema {
-			if v, err := b.Numeric(c.Name); err == nil {
-				for _, x := range v {
-					if math.IsNaN(x) {
-						x = math.NaN() // of whatever bits
-					}
-					p.Numbers[c.Name] = append(p.Numbers[c.Name], math.Float64bits(x))
-				}
-			}
-			if v, err := b.Codes(c.Name); err == nil {
-				for _, k := range v.Index {
-					p.Text[c.Name] = append(p.Text[c.Name], v.Levels[k])
-				}
-			}
-			if m, err := b.Tensor(c.Name); err == nil {
-				for i := range b.Rows() {
-					p.Tensors[c.Name] = append(p.Tensors[c.Name], m.RawRowView(i)...)
-				}
-			}
-		}
-	}
-	return p
-}
+var flatten = columnartest.Read
 
 func all(s data.Source) plain {
 	return flatten(s.Batches(context.Background(), s.Schema().Names()), s.Schema())
@@ -81,56 +40,6 @@ func mustOpen(t testing.TB, o *Options, paths ...string) Source {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-// TestGolden reads what pyarrow wrote and compares it, bit for bit, with the CSV
-// reader on the same cells.
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(golden, "*_*.*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	feathers, _ := filepath.Glob(filepath.Join(golden, "*.feather"))
-	compared := 0
-	for _, path := range append(files, feathers...) {
-		kind, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "_")
-		if kind != "rows" && kind != "nulls" && kind != "views" || strings.HasSuffix(path, ".csv") {
-			continue
-		}
-		compared++
-		agree := func(t *testing.T, na data.NAPolicy) {
-			o := &Options{NA: na, Factors: []string{"x"}}
-			csv := mustOpen(t, o, kind+".csv")
-			want := all(csv)
-			total, dropped := csv.Rows()
-			if want.Err != "" || total < 60 || (dropped > 0) != (kind == "nulls" && na == data.NADrop) {
-				t.Fatal(want.Err, total, dropped)
-			}
-			for _, rows := range []int{0, 7, 100} {
-				o.BatchRows = rows
-				s := mustOpen(t, o, filepath.Base(path))
-				if diff := cmp.Diff(csv.Schema(), s.Schema(), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Text" }, cmp.Ignore())); diff != "" {
-					t.Fatal(diff)
-				}
-				for range 2 { // re-readable
-					if diff := cmp.Diff(want, all(s)); diff != "" {
-						t.Fatalf("batches of %d rows: %s", rows, diff[:min(len(diff), 2000)])
-					}
-				}
-				if n, d := s.Rows(); n != total || d != dropped {
-					t.Fatalf("%d rows, %d dropped; want %d, %d", n, d, total, dropped)
-				}
-			}
-			if kept := slices.Contains(slices.Concat(slices.Collect(maps.Values(want.Text))...), data.MissingLevel); kept != (kind == "nulls" && na == data.NAKeep) {
-				t.Fatal("a missing level:", kept)
-			}
-		}
-		t.Run(filepath.Base(path), func(t *testing.T) { agree(t, data.NADrop) })
-		t.Run(filepath.Base(path)+" kept", func(t *testing.T) { agree(t, data.NAKeep) })
-	}
-	if compared != 29 {
-		t.Fatalf("%d files compared", compared)
-	}
 }
 
 // TestNullInDictionary: a cell coded as a null value of the dictionary is missing, like a cell
@@ -197,33 +106,6 @@ func TestOtherOrder(t *testing.T) {
 	want := all(mustOpen(t, nil, "rows_v2.parquet"))
 	if got := all(s); got.Err != "" || len(got.Rows) != len(want.Rows) || !slices.Equal(got.Text["cat"], want.Text["cat"]) || !slices.Equal(got.Numbers["x"], want.Numbers["x"]) {
 		t.Errorf("%.300v", got)
-	}
-}
-
-// TestDecimalsAndTimes: decimals are the nearest numbers, dates and times count days and seconds.
-func TestDecimalsAndTimes(t *testing.T) {
-	want := all(mustOpen(t, &Options{NA: data.NAKeep}, "times.csv"))
-	units := map[string]string{
-		"day": "days since 1970-01-01", "clock": "seconds since midnight", "fine": "seconds since midnight",
-		"milli": "seconds since 1970-01-01 00:00", "micro": "seconds since 1970-01-01 00:00", "nano": "seconds since 1970-01-01 00:00",
-	}
-	for _, name := range []string{"times.arrow", "times.parquet", "times_plain.parquet", "times_int96.parquet", "times_whole.parquet"} {
-		s := mustOpen(t, &Options{NA: data.NAKeep}, name)
-		got := all(s)
-		if got.Err != "" || len(got.Numbers) == 0 {
-			t.Fatal(name, got.Err)
-		}
-		for column, bits := range got.Numbers {
-			for i, x := range bits {
-				a, b := math.Float64frombits(x), math.Float64frombits(want.Numbers[column][i])
-				if a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
-					t.Errorf("%s: column %s, row %d: %v, want %v", name, column, i, a, b)
-				}
-			}
-			if c, _ := s.Schema().Lookup(column); c.Unit != units[column] {
-				t.Errorf("%s: %+v", name, c)
-			}
-		}
 	}
 }
 

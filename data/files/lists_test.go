@@ -75,34 +75,6 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestListNulls: a null in a list, or of one, is a missing cell of its row.
-func TestListNulls(t *testing.T) {
-	want := all(mustOpen(t, nil, "lists.npz"))
-	keep := map[string][]int{"flat": {1, 2, 3, 4, 5, 7, 8, 9, 10, 11}, "nested": {0, 1, 3, 5, 6, 7, 8, 9, 10, 11}, "fixed": {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11}}
-	first := map[string]int{"flat": 1, "nested": 3, "fixed": 9}
-	for _, file := range []string{"list_nulls.parquet", "list_nulls.arrow"} {
-		for name, rows := range keep {
-			s := mustOpen(t, &Options{NA: data.NADrop, BatchRows: 5}, file)
-			got := flatten(s.Batches(t.Context(), []string{name}), s.Schema())
-			var left []float64
-			var numbers []int64
-			width := len(want.Tensors[name]) / 12
-			for _, row := range rows {
-				left, numbers = append(left, want.Tensors[name][row*width:(row+1)*width]...), append(numbers, int64(row))
-			}
-			if diff := cmp.Diff(left, got.Tensors[name]); diff != "" || got.Err != "" || !slices.Equal(got.Rows, numbers) {
-				t.Errorf("%s, %q: rows %v, %s\n%s", file, name, got.Rows, got.Err, diff)
-			}
-			s = mustOpen(t, nil, file)
-			err := drain(s, name)
-			var cell *data.CellError
-			if !errors.Is(err, data.ErrMissingValue) || !errors.As(err, &cell) || cell.Row != int64(first[name]) {
-				t.Errorf("%s, %q: %v, want a missing value in row %d", file, name, err, first[name])
-			}
-		}
-	}
-}
-
 // TestSingleLists: a list of one number is that number, missing where it is null or has one; list views are refused with the way out.
 func TestSingleLists(t *testing.T) {
 	for _, file := range []string{"single.parquet", "single.arrow"} {

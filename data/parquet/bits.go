@@ -188,7 +188,6 @@ func (d *delta) read(dst []uint64) error {
 	return nil
 }
 
-// next begins the next miniblock.
 func (d *delta) next() error {
 	if len(d.widths) == 0 {
 		w := walker{b: d.b}

@@ -133,7 +133,6 @@ func (s *Source) fill(ctx context.Context, b *data.Batch) (*data.Batch, error) {
 	return b, b.SetTensor(s.name, t)
 }
 
-// read decodes a picture.
 func (s *Source) read(row []float64, path string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -23,7 +23,6 @@ type accumulateFlags struct {
 	every  time.Duration
 }
 
-// passNames are the values of --pass.
 func passNames() []string { return []string{plan.Scan, plan.Fit, plan.Explain, plan.Pairs} }
 
 // add defines the flags of whoever works on a plan.

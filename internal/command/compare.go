@@ -264,24 +264,28 @@ func writeComparison(s streams, out string, results []string, c *compare.Compari
 	var in sources
 	in.add("part of A", results[0])
 	in.add("part of B", results[1])
+	return writePageDir(s, out, in, comparisonJSON, doc, comparisonPage, func(f *os.File) error { return report.WriteComparison(f, c) })
+}
+
+// writePageDir writes the directory of a page and of the JSON that it shows to out, which may be no place of in.
+func writePageDir(s streams, out string, in sources, nameOfJSON string, doc []byte, name string, page func(*os.File) error) error {
 	if err := in.spareDir("--out", out); err != nil {
 		return err
 	}
-	dir, err := durable.NewDir(s.unfinished(), durable.Files{comparisonPage, comparisonJSON}, out)
+	dir, err := durable.NewDir(s.unfinished(), durable.Files{name, nameOfJSON}, out)
 	if err != nil {
 		return err
 	}
 	defer dir.Discard()
-	if err := durable.WriteFile(dir.Path(comparisonJSON), func(f *os.File) error { _, err := f.Write(doc); return err }); err != nil {
+	if err := durable.WriteFile(dir.Path(nameOfJSON), func(f *os.File) error { _, err := f.Write(doc); return err }); err != nil {
 		return err
 	}
-	if err := durable.WriteFile(dir.Path(comparisonPage), func(f *os.File) error { return report.WriteComparison(f, c) }); err != nil {
+	if err := durable.WriteFile(dir.Path(name), page); err != nil {
 		return err
 	}
 	return dir.Commit()
 }
 
-// printComparison prints what changed.
 func printComparison(w io.Writer, c *compare.Comparison) {
 	network := "other networks"
 	switch {
@@ -322,7 +326,6 @@ func printComparison(w io.Writer, c *compare.Comparison) {
 	}
 }
 
-// comparisonRows is the table of terms.
 func comparisonRows(p *compare.Predictor) [][]string {
 	rows := [][]string{{"term", "curve moved (rms)", "most", "at", "in se", "beyond error", "mean: rows", "variance A", "variance B"}}
 	figure := func(v *float64) string {

@@ -185,6 +185,21 @@ func (d *decomposeFlags) ask(ctx context.Context, address string) (*wiring.Netwo
 	return wiring.Ask(ctx, address, a)
 }
 
+// known are the networks, for a plan: how their columns are read, and what they answer, is settled.
+func (d *decomposeFlags) known(ctx context.Context, in inputFiles, o *decompose.Options, reading *files.Options) ([]*wiring.Network, error) {
+	networks, err := d.networks(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if d.long, err = d.longNumbers(ctx, in.paths, reading, o); err != nil {
+		return nil, err
+	}
+	if reading.Texts, err = d.texts(networks, in, o); err != nil {
+		return nil, err
+	}
+	return networks, d.settle(ctx, networks, in, o, reading)
+}
+
 // settle finds out what a model behind an address answers, for a plan, which reads no rows later on.
 func (d *decomposeFlags) settle(ctx context.Context, networks []*wiring.Network, in inputFiles, o *decompose.Options, reading *files.Options) error {
 	if networks[0].Asked == nil {

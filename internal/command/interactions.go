@@ -6,7 +6,6 @@ import (
 	"github.com/pho-go/pho/internal/app/wiring"
 )
 
-// interactions reads --interactions.
 func interactions(text string) (int, error) {
 	switch text {
 	case "":

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pho-go/pho/drift"
 	"github.com/pho-go/pho/internal/app/wiring"
-	"github.com/pho-go/pho/internal/base/durable"
 	"github.com/pho-go/pho/report"
 )
 
@@ -28,7 +27,7 @@ func showDrift(s streams, r *drift.Report, out string, asJSON bool, in sources) 
 	}
 	doc = append(doc, '\n')
 	if out != "" {
-		if err := writeDrift(s, out, r, doc, in); err != nil {
+		if err := writePageDir(s, out, in, monitorJSON, doc, monitorPage, func(f *os.File) error { return report.WriteDrift(f, r) }); err != nil {
 			return err
 		}
 	}
@@ -43,24 +42,6 @@ func showDrift(s streams, r *drift.Report, out string, asJSON bool, in sources) 
 	}
 	fmt.Fprintf(s.out, "%s\n", shown(r.Counted))
 	return nil
-}
-
-func writeDrift(s streams, out string, r *drift.Report, doc []byte, in sources) error {
-	if err := in.spareDir("--out", out); err != nil {
-		return err
-	}
-	dir, err := durable.NewDir(s.unfinished(), durable.Files{monitorPage, monitorJSON}, out)
-	if err != nil {
-		return err
-	}
-	defer dir.Discard()
-	if err := durable.WriteFile(dir.Path(monitorJSON), func(f *os.File) error { _, err := f.Write(doc); return err }); err != nil {
-		return err
-	}
-	if err := durable.WriteFile(dir.Path(monitorPage), func(f *os.File) error { return report.WriteDrift(f, r) }); err != nil {
-		return err
-	}
-	return dir.Commit()
 }
 
 // figure is a number for a table, - for none.

@@ -113,7 +113,6 @@ func (w *planned) record(ctx context.Context, flag, path, pass string) (at int, 
 	return at, nil
 }
 
-// make writes a plan.
 func (p *planFlags) make(ctx context.Context, s streams, given map[string][]string, further []string) error {
 	if p.out == "" {
 		return usagef("--out is missing: name the plan's directory")
@@ -130,17 +129,8 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
-	networks, err := p.networks(ctx, in)
+	networks, err := p.known(ctx, in, o, reading)
 	if err != nil {
-		return err
-	}
-	if p.long, err = p.longNumbers(ctx, in.paths, reading, o); err != nil {
-		return err
-	}
-	if reading.Texts, err = p.texts(networks, in, o); err != nil {
-		return err
-	}
-	if err := p.settle(ctx, networks, in, o, reading); err != nil {
 		return err
 	}
 	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: p.network.kernels(), Request: given, Shards: p.shards, Counts: counts}
@@ -170,7 +160,6 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	return p.say(s, w.plan)
 }
 
-// rowCounts reads --counts.
 func (p *planFlags) rowCounts() ([]int64, error) {
 	switch {
 	case p.shards < 0 || p.shards == 0 && len(p.counts) == 0:

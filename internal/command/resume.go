@@ -85,17 +85,8 @@ func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o
 	p := planFlags{decomposeFlags: *d, shards: 1}
 	p.out = kept
 	doc := &plan.Plan{Format: plan.Format, CreatedBy: revision.Maker, Kernel: d.network.kernels(), Request: d.given, Shards: 1}
-	networks, err := d.networks(ctx, in)
+	networks, err := d.known(ctx, in, o, reading)
 	if err != nil {
-		return err
-	}
-	if d.long, err = d.longNumbers(ctx, in.paths, reading, o); err != nil {
-		return err
-	}
-	if reading.Texts, err = d.texts(networks, in, o); err != nil {
-		return err
-	}
-	if err := d.settle(ctx, networks, in, o, reading); err != nil {
 		return err
 	}
 	if err := p.name(doc, in, networks); err != nil {

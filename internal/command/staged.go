@@ -185,7 +185,6 @@ func (g *staging) place(name string) (string, error) {
 	return place, os.MkdirAll(filepath.Dir(place), 0o700)
 }
 
-// url is the URL of a copy.
 func (g *staging) url(place string) (string, bool) {
 	rel, err := filepath.Rel(g.root, place)
 	if err != nil || g.root == "" || strings.HasPrefix(rel, "..") {
@@ -211,7 +210,7 @@ func (g *staging) fetch(ctx context.Context, name, to string, as use) (copied ma
 		return copied, was, errors.Join(err, g.besides(ctx, to))
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
+		return nil, nil, fmt.Errorf("%q cannot be read: %w", name, durable.Reason(err))
 	}
 	if as == adds { // a folder is none
 		return copied, nil, nil
@@ -226,7 +225,7 @@ func (g *staging) fetchFolder(ctx context.Context, name, to string, as use, copi
 	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
 		more, err := g.files.List(ctx, store.Join(name, pattern))
 		if err != nil {
-			return fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
+			return fmt.Errorf("%q cannot be read: %w", name, durable.Reason(err))
 		}
 		objects = append(objects, more...)
 	}
@@ -257,7 +256,7 @@ func (g *staging) fetchFolder(ctx context.Context, name, to string, as use, copi
 func (g *staging) copyOf(ctx context.Context, name, to string) (sum [sha256.Size]byte, err error) {
 	f, err := g.files.Open(ctx, name)
 	if err != nil {
-		return sum, fmt.Errorf("%q cannot be read: %w", name, pathCause(err))
+		return sum, fmt.Errorf("%q cannot be read: %w", name, durable.Reason(err))
 	}
 	defer f.Close()
 	return g.copy(f, name, to)
@@ -269,11 +268,11 @@ func (g *staging) copy(f data.File, name, to string) (sum [sha256.Size]byte, err
 	defer from.Close()
 	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return sum, fmt.Errorf("no room for a temporary copy of %q: %w", name, pathCause(err))
+		return sum, fmt.Errorf("no room for a temporary copy of %q: %w", name, durable.Reason(err))
 	}
 	h := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(w, h), from); err != nil {
-		return sum, errors.Join(fmt.Errorf("%q cannot be read: %w", name, pathCause(err)), w.Close())
+		return sum, errors.Join(fmt.Errorf("%q cannot be read: %w", name, durable.Reason(err)), w.Close())
 	}
 	h.Sum(sum[:0])
 	return sum, w.Close()
@@ -455,15 +454,6 @@ func (n urlWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// pathCause is the cause of a file's error without its name.
-func pathCause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // refuseSecrets refuses a command line with a URL that holds credentials, before anything is

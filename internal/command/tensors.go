@@ -198,7 +198,6 @@ func turnedLast(shape []int) []int {
 	return append([]int{shape[n]}, shape[:n]...)
 }
 
-// pictures joins the pictures to the rows.
 func (t tensorInput) pictures(rows data.Source, g *onnx.Graph) (data.Source, error) {
 	at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
 	height, width, channels, last, ok := g.Inputs()[at].Picture()

@@ -153,7 +153,6 @@ func signed(v, largest float64) string {
 	return text
 }
 
-// draw prints a predictor.
 func (w *waterfall) draw(p explainedPredictor) {
 	steps := w.steps(p)
 	var name, val, number, se int

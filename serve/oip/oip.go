@@ -95,7 +95,6 @@ const (
 	Bytes  Datatype = "BYTES"
 )
 
-// datatype is the datatype of that name.
 func datatype(name []byte) (Datatype, bool) {
 	switch d := string(name); Datatype(d) { // the conversion in a switch allocates nothing
 	case FP64:

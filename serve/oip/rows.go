@@ -23,7 +23,6 @@ type column struct {
 // mostPassed is how many names of columns are kept that are not.
 const mostPassed = 1000
 
-// rows reads plain rows.
 func (p *parser) rows() error {
 	var columns []*column
 	place := map[string]*column{}

@@ -199,7 +199,6 @@ func (g *generation) typicalRow() object {
 	return row
 }
 
-// columnSchema is that of a cell.
 func (g *generation) columnSchema(c serve.Column) object {
 	known, labels := g.Known(c.Name), g.Result().Labels
 	var out object

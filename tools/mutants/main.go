@@ -10,7 +10,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -74,7 +73,7 @@ func mutate(root, dir string, n int, random *rand.Rand) (killed, tested int, err
 	defer os.RemoveAll(work)
 	profile := filepath.Join(work, "cover")
 	began := time.Now()
-	if out, err := test(context.Background(), root, "-coverprofile", profile, dir); err != nil {
+	if out, err := test(root, "-coverprofile", profile, dir); err != nil {
 		return 0, 0, fmt.Errorf("tests fail without a mutant: %w\n%s", err, out)
 	}
 	limit := time.Minute + 10*time.Since(began)
@@ -125,9 +124,7 @@ func survives(root, dir, work string, m mutant, limit time.Duration) (lives, com
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return false, false, err
 	}
-	ctx, done := context.WithTimeout(context.Background(), limit)
-	defer done()
-	out, err := test(ctx, root, "-overlay", list, dir)
+	out, err := test(root, "-timeout", limit.String(), "-overlay", list, dir)
 	if bytes.Contains(out, []byte("[build failed]")) {
 		return false, false, nil
 	}
@@ -137,8 +134,8 @@ func survives(root, dir, work string, m mutant, limit time.Duration) (lives, com
 	return err == nil, true, nil
 }
 
-func test(ctx context.Context, root string, arguments ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, "go", append([]string{"test", "-short", "-vet=off", "-failfast"}, arguments...)...)
+func test(root string, arguments ...string) ([]byte, error) {
+	c := exec.Command("go", append([]string{"test", "-short", "-vet=off", "-failfast"}, arguments...)...)
 	c.Dir = root
 	return c.CombinedOutput()
 }

@@ -111,7 +111,6 @@ func inside(v *graph.Value, of string) error {
 	return fmt.Errorf("tensor %q is not in the file: it is computed inside of a function, a loop, a branch or an operator that stands for several%s; export the network with these written out, or decompose it without writing the file", of, what)
 }
 
-// constantOf writes a constant.
 func (c *columns) constantOf(v *graph.Value, of string) (string, error) {
 	if v.Type == graph.Int64 {
 		return c.once("constant "+v.Name, func() string {

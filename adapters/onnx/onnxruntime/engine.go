@@ -270,7 +270,6 @@ func (m *memory) In(i int) []byte  { return m.in[i] }
 func (m *memory) Out(i int) []byte { return m.out[i] }
 func (m *memory) Run() error       { return nil }
 
-// make allocates the tensors.
 func (m *memory) make(in, out []Tensor) (err error) {
 	if m.in, err = Memory(in); err == nil {
 		m.out, err = Memory(out)

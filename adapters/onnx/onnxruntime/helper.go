@@ -57,7 +57,6 @@ func Start(path string) (*Helper, error) {
 	return h, nil
 }
 
-// find is where the helper is.
 func find(path string) (string, error) {
 	if path != "" {
 		return path, nil

@@ -75,7 +75,6 @@ func NewChunk(l Layout) *Chunk {
 	return b
 }
 
-// allocate makes the accumulators.
 func (b *Chunk) allocate() {
 	p, r := b.layout.Columns(), b.layout.Responses
 	b.sum, b.row, b.norm = make([]float64, p), make([]float64, p), make([]float64, len(b.layout.Bases))

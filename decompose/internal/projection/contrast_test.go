@@ -58,8 +58,20 @@ func TestContrast(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	at, ok := chosen.asRaw(0, d-1)
-	if want, also := dense.asRaw(0, d-1); at != want || ok != also {
-		t.Errorf("from %d (%v), not %d (%v)", at, ok, want, also)
+	turned := *chosen
+	turned.z, turned.first = []*mat.Dense{complement([]float64{1, 2, 3, 4, 5, 6, 7}), nil}, []int{0, 0}
+	for _, c := range []struct {
+		of     *Constrained
+		lo, hi int
+		at     int
+		ok     bool
+	}{
+		{chosen, 0, d - 1, 1, true}, {&dense, 0, d - 1, 1, true}, {chosen, 2, 4, 3, true}, {&dense, 2, 4, 3, true},
+		{chosen, d - 1, n - 1, d, true}, {chosen, d, n - 1, d + 1, true}, {chosen, 3, d, 0, false}, // of two blocks
+		{&turned, 0, d - 1, 0, false}, {&turned, d - 1, n - 1, d, true},
+	} {
+		if at, ok := c.of.asRaw(c.lo, c.hi); at != c.at || ok != c.ok {
+			t.Errorf("columns %d to %d are raw from %d (%v), want %d (%v)", c.lo, c.hi, at, ok, c.at, c.ok)
+		}
 	}
 }

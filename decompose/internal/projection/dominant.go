@@ -151,7 +151,6 @@ func (d *dominant) pair(s *spans, j int, inverse *mat.SymDense) Concurvity {
 	return m
 }
 
-// largestOf is the largest eigenvalue.
 func largestOf(a *mat.SymDense) float64 {
 	var e mat.EigenSym
 	if !e.Factorize(a, false) {

@@ -140,6 +140,9 @@ func testSharedColumnIsSplitEvenly(t *testing.T, factor bool) {
 	if len(a.Columns) != 1 || a.Columns[0] != (projection.Column{Block: 1, At: 0}) || len(a.With[0]) != 1 || len(a.Groups()) != 1 {
 		t.Errorf("aliases %+v", a)
 	}
+	if want := []float64{1.5, 2.5}; floats.Distance(f.EDF, want, 2) > 1e-9 || f.Rank != 4 {
+		t.Errorf("degrees of freedom %v of rank %d, want %v: one column counts for a half in each", f.EDF, f.Rank, want)
+	}
 	full, pairs, err := f.Concurvity(t.Context(), f.Alpha())
 	if err != nil || full[0].Worst < 0.999 || len(pairs) != 2 {
 		t.Errorf("concurvity %+v, pairs %+v, %v", full, pairs, err)
@@ -180,5 +183,39 @@ func testKeptBlock(t *testing.T, factor bool) {
 	}
 	if d := floats.Distance(alpha[2:], want.RawVector().Data, 2); d > 1e-10 {
 		t.Errorf("alpha %v, want %v", alpha[2:], want.RawVector().Data)
+	}
+	// edf = tr (X'X + 2 S)^-1 X'X, and the covariance is its share of the variance that is left.
+	var inverse, xx, hat mat.Dense
+	xx.Mul(b.T(), b)
+	if inverse.Inverse(&a) != nil {
+		t.Fatal("singular")
+	}
+	hat.Mul(&inverse, &xx)
+	if edf := mat.Trace(&hat); math.Abs(f.EDF[1]-edf) > 1e-10 {
+		t.Errorf("%g degrees of freedom, want %g", f.EDF[1], edf)
+	}
+	left := mat.NewVecDense(n, nil)
+	left.MulVec(b, mat.NewVecDense(3, alpha[2:]))
+	left.SubVec(z.ColView(0), left)
+	mean := mat.Sum(left) / n
+	worst := 0.0
+	for i := range n {
+		left.SetVec(i, left.AtVec(i)-mean)
+	}
+	scale := mat.Dot(left, left) / (n - f.EDFTotal)
+	if math.Abs(f.EDFTotal-f.EDF[1]-1) > 1e-10 || math.Abs(f.Scale-scale) > 1e-10 {
+		t.Errorf("residual variance %g, want %g on %g degrees of freedom", f.Scale, scale, f.EDFTotal)
+	}
+	for i := range 3 {
+		if got, want := f.Covariance().At(2+i, 2+i), scale*inverse.At(i, i); math.Abs(got-want) > 1e-10 {
+			t.Errorf("variance %g of coefficient %d, want %g", got, i, want)
+		}
+	}
+	for j := range 3 {
+		column := all.ColView(2 + j)
+		worst = math.Max(worst, math.Abs(mat.Dot(column, left))/(mat.Norm(column, 2)*mat.Norm(left, 2)))
+	}
+	if got := f.Orthogonality(); math.Abs(got-worst) > 1e-10 {
+		t.Errorf("largest correlation with what is left %g, want %g", got, worst)
 	}
 }

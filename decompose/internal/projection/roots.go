@@ -159,7 +159,6 @@ func descending(s *mat.SymDense) ([]float64, *mat.Dense, error) {
 	return values, out, nil
 }
 
-// identity is that matrix.
 func identity(n int) *mat.Dense {
 	out := mat.NewDense(n, n, nil)
 	for i := range n {

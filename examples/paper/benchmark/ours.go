@@ -107,7 +107,7 @@ func (c candidate) fit(ctx context.Context, train rows, members, epochs int, see
 		}
 		models = append(models, m)
 	}
-	m, err := native.Blend(models, nil)
+	m, err := blended(models, slices.Repeat([]float64{1 / float64(len(models))}, len(models)))
 	return m, e, err
 }
 
@@ -161,7 +161,7 @@ func ours(ctx context.Context, train, test rows, w effort, seed uint64) ([]measu
 			models, kept, encoders = append(models, m), append(kept, weight), append(encoders, e)
 		}
 	}
-	m, err := native.Blend(models, kept)
+	m, err := blended(models, kept)
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,6 @@ func begun(dir string, entries []fs.DirEntry) bool {
 	return true
 }
 
-// write replaces the document.
 func (p *Plan) write() error {
 	return durable.WriteFile(filepath.Join(p.dir, File), func(f *os.File) error {
 		e := json.NewEncoder(f)

@@ -149,7 +149,6 @@ func RunsText(runs [][2]int) string {
 	return text
 }
 
-// comes says what comes next.
 func (p *Plan) comes() string {
 	if p.Next == nil {
 		return "nothing is to come"

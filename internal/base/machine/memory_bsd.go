@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bounds are the memory of the machine.
 func bounds() []int64 {
 	name := "hw.memsize"
 	if runtime.GOOS != "darwin" {

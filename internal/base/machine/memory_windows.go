@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// bounds are the memory of the machine.
 func bounds() []int64 {
 	var status struct { // MEMORYSTATUSEX
 		length, load uint32

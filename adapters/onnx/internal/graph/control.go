@@ -37,7 +37,6 @@ func (c *checker) branch(n *Node) error {
 	return nil
 }
 
-// truth is the value of a condition.
 func (c *checker) truth(v *Value) (bool, error) {
 	switch {
 	case v == nil:

@@ -31,44 +31,39 @@ const (
 	String
 )
 
+// dtypes are the names and numbers that the types have in ONNX.
+var dtypes = [...]struct {
+	name string
+	code onnxpb.TensorProto_DataType
+}{
+	Float32:  {"float", onnxpb.TensorProto_FLOAT},
+	Float64:  {"double", onnxpb.TensorProto_DOUBLE},
+	Int32:    {"int32", onnxpb.TensorProto_INT32},
+	Int64:    {"int64", onnxpb.TensorProto_INT64},
+	Bool:     {"bool", onnxpb.TensorProto_BOOL},
+	Float16:  {"float16", onnxpb.TensorProto_FLOAT16},
+	BFloat16: {"bfloat16", onnxpb.TensorProto_BFLOAT16},
+	Int8:     {"int8", onnxpb.TensorProto_INT8},
+	Uint8:    {"uint8", onnxpb.TensorProto_UINT8},
+	Int16:    {"int16", onnxpb.TensorProto_INT16},
+	Uint16:   {"uint16", onnxpb.TensorProto_UINT16},
+	Uint32:   {"uint32", onnxpb.TensorProto_UINT32},
+	Uint64:   {"uint64", onnxpb.TensorProto_UINT64},
+	Int4:     {"int4", codeInt4},
+	Uint4:    {"uint4", codeUint4},
+	String:   {"string", onnxpb.TensorProto_STRING},
+}
+
 // String is the type's name in ONNX.
 func (t DType) String() string {
-	switch t {
-	case Float32:
-		return "float"
-	case Float64:
-		return "double"
-	case Int32:
-		return "int32"
-	case Int64:
-		return "int64"
-	case Bool:
-		return "bool"
-	case Float16:
-		return "float16"
-	case BFloat16:
-		return "bfloat16"
-	case Int8:
-		return "int8"
-	case Uint8:
-		return "uint8"
-	case Int16:
-		return "int16"
-	case Uint16:
-		return "uint16"
-	case Uint32:
-		return "uint32"
-	case Uint64:
-		return "uint64"
-	case Int4:
-		return "int4"
-	case Uint4:
-		return "uint4"
-	case String:
-		return "string"
+	if t == 0 || int(t) >= len(dtypes) {
+		return fmt.Sprintf("type %d", uint8(t))
 	}
-	return fmt.Sprintf("type %d", uint8(t))
+	return dtypes[t].name
 }
+
+// Code is the type's number in ONNX.
+func (t DType) Code() int32 { return int32(dtypes[t].code) }
 
 // Floating reports whether t is a type of floating point numbers.
 func (t DType) Floating() bool {
@@ -77,39 +72,10 @@ func (t DType) Floating() bool {
 
 // TypeOf is the type of that number in the format.
 func TypeOf(code int32) (DType, error) {
-	switch onnxpb.TensorProto_DataType(code) {
-	case onnxpb.TensorProto_FLOAT:
-		return Float32, nil
-	case onnxpb.TensorProto_DOUBLE:
-		return Float64, nil
-	case onnxpb.TensorProto_INT32:
-		return Int32, nil
-	case onnxpb.TensorProto_INT64:
-		return Int64, nil
-	case onnxpb.TensorProto_BOOL:
-		return Bool, nil
-	case onnxpb.TensorProto_FLOAT16:
-		return Float16, nil
-	case onnxpb.TensorProto_BFLOAT16:
-		return BFloat16, nil
-	case onnxpb.TensorProto_INT8:
-		return Int8, nil
-	case onnxpb.TensorProto_UINT8:
-		return Uint8, nil
-	case onnxpb.TensorProto_INT16:
-		return Int16, nil
-	case onnxpb.TensorProto_UINT16:
-		return Uint16, nil
-	case onnxpb.TensorProto_UINT32:
-		return Uint32, nil
-	case onnxpb.TensorProto_UINT64:
-		return Uint64, nil
-	case codeUint4:
-		return Uint4, nil
-	case codeInt4:
-		return Int4, nil
-	case onnxpb.TensorProto_STRING:
-		return String, nil
+	for t, known := range dtypes {
+		if t > 0 && int32(known.code) == code {
+			return DType(t), nil
+		}
 	}
 	return 0, unsupportedType(code)
 }

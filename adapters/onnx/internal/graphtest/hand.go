@@ -143,35 +143,11 @@ func valueInfo(v *graph.Value) *onnxpb.ValueInfoProto {
 		}
 		shape.Dim = append(shape.Dim, dim)
 	}
-	return &onnxpb.ValueInfoProto{Name: v.Name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{TensorType: &onnxpb.TypeProto_Tensor{ElemType: elemType(v.Type), Shape: shape}}}}
-}
-
-func elemType(t graph.DType) int32 {
-	switch t {
-	case graph.Int64:
-		return int32(onnxpb.TensorProto_INT64)
-	case graph.Int32:
-		return int32(onnxpb.TensorProto_INT32)
-	case graph.Float64:
-		return int32(onnxpb.TensorProto_DOUBLE)
-	case graph.Bool:
-		return int32(onnxpb.TensorProto_BOOL)
-	case graph.Float16:
-		return int32(onnxpb.TensorProto_FLOAT16)
-	case graph.BFloat16:
-		return int32(onnxpb.TensorProto_BFLOAT16)
-	case graph.Uint8:
-		return int32(onnxpb.TensorProto_UINT8)
-	case graph.Int16:
-		return int32(onnxpb.TensorProto_INT16)
-	case graph.Uint64:
-		return int32(onnxpb.TensorProto_UINT64)
-	}
-	return int32(onnxpb.TensorProto_FLOAT)
+	return &onnxpb.ValueInfoProto{Name: v.Name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{TensorType: &onnxpb.TypeProto_Tensor{ElemType: v.Type.Code(), Shape: shape}}}}
 }
 
 func tensorProto(v *graph.Value) *onnxpb.TensorProto {
-	p := &onnxpb.TensorProto{Name: v.Name, DataType: elemType(v.Type), Int64Data: v.Const.I}
+	p := &onnxpb.TensorProto{Name: v.Name, DataType: v.Type.Code(), Int64Data: v.Const.I}
 	for _, d := range v.Shape {
 		p.Dims = append(p.Dims, int64(d))
 	}

@@ -52,7 +52,6 @@ func constantOf(n *graph.Node) (*graph.Tensor, error) {
 	return nil, fmt.Errorf("has no value of a supported type")
 }
 
-// textTensor is a constant of text.
 func textTensor(n *graph.Node, shape []int, texts ...string) (*graph.Tensor, error) {
 	t := &graph.Tensor{Type: graph.String, Shape: shape, I: make([]int64, len(texts))}
 	for i, s := range texts {

@@ -187,7 +187,6 @@ func windowOf(c *graph.Check, kernel, image []int) (g *convPlan, after []int, er
 // span is how many pixels the window covers along axis i.
 func (p *convPlan) span(i int) int { return (p.kernel[i]-1)*p.dilate[i] + 1 }
 
-// places counts the places of the window.
 func (p *convPlan) places(image, after []int) ([]int, error) {
 	places := make([]int, len(image))
 	for i, n := range image {

@@ -253,7 +253,6 @@ func (d *discovery) addDeclared(k int) unrolled {
 	return rest
 }
 
-// listDeclared describes them.
 func (d *discovery) listDeclared(k int) {
 	for _, c := range d.claims[k] {
 		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, Term{

@@ -12,8 +12,8 @@ import (
 	"github.com/pho-go/pho/internal/base/onnxpb"
 )
 
-// counted is a linear layer behind x (1, 0, ..., 0), with what update says added at the places a and b.
-func counted(b *onnxpb.Builder, update string) {
+// counted is a linear layer behind x (1, 0, ..., 0), with what update says added at the places a and b, or reduced otherwise.
+func counted(b *onnxpb.Builder, update, reduction string) {
 	b.AddNode("Shape", graphtest.In("x"), "shape")
 	b.AddNode("ConstantOfShape", graphtest.In("shape"), "zeros")
 	b.AddInit("one number", nil, 1)
@@ -22,7 +22,7 @@ func counted(b *onnxpb.Builder, update string) {
 	b.AddNode("Concat", graphtest.In("a", "b"), "codes", onnxpb.Int("axis", 1))
 	b.AddInit("first", []int{1, 6}, 1, 0, 0, 0, 0, 0)
 	b.AddNode("Mul", graphtest.In("x", "first"), "begin")
-	b.AddNode("ScatterElements", graphtest.In("begin", "codes", "updates"), "counts", onnxpb.Int("axis", 1), onnxpb.Text("reduction", "add"))
+	b.AddNode("ScatterElements", graphtest.In("begin", "codes", "updates"), "counts", onnxpb.Int("axis", 1), onnxpb.Text("reduction", reduction))
 	b.AddInit("weights", []int{6, 1}, 2, -1, 0.5, 3, 1, -2)
 	b.AddNode("MatMul", graphtest.In("counts", "weights"), "wide")
 }
@@ -79,14 +79,15 @@ func TestCodes(t *testing.T) {
 			graphtest.LookUp(b, "table", "from the end", "wide")
 		}, nil, "f(a,b):1"},
 		{"counts of one code after another", func(b *onnxpb.Builder) {
-			counted(b, "ones")
+			counted(b, "ones", "add")
 			b.AddNode("ScatterElements", graphtest.In("counts", "codes", "updates"), "more", onnxpb.Int("axis", 1), onnxpb.Text("reduction", "add"))
 			b.AddNode("MatMul", graphtest.In("more", "weights"), "wider")
 			b.AddNode("Add", graphtest.In("wide", "wider"), "sum")
 			b.Model().Graph.Node[len(b.Model().Graph.Node)-1].Output[0] = "sum"
 		}, nil, "a:6 b:4 x:1"},
-		{"a linear layer behind counts of codes", func(b *onnxpb.Builder) { counted(b, "ones") }, nil, "a:6 b:4 x:1"},
-		{"codes whose counts weigh as another column", func(b *onnxpb.Builder) { counted(b, "x") }, nil, "x:1 f(a,x):1 f(b,x):1"},
+		{"a linear layer behind counts of codes", func(b *onnxpb.Builder) { counted(b, "ones", "add") }, nil, "a:6 b:4 x:1"},
+		{"the largest of what is counted, no sum", func(b *onnxpb.Builder) { counted(b, "ones", "max") }, nil, "f(a,b):5"},
+		{"codes whose counts weigh as another column", func(b *onnxpb.Builder) { counted(b, "x", "add") }, nil, "x:1 f(a,x):1 f(b,x):1"},
 		{"not alone: the number itself acts, too", func(b *onnxpb.Builder) {
 			b.AddNode("Cast", graphtest.In("a"), "number", onnxpb.Int("to", 1))
 			b.AddNode("Mul", graphtest.In("ea", "number"), "wide")
@@ -108,6 +109,25 @@ func TestCodes(t *testing.T) {
 			}
 			checkSums(t, f, 1e-12)
 		})
+	}
+}
+
+// TestOnlyCode: the one column of a network is a factor where it only looks up a table, and part of a black box where more is done.
+func TestOnlyCode(t *testing.T) {
+	for _, c := range []struct {
+		name, operator, want string
+	}{{"a table", "Identity", "eta[] = 0 + a:4"}, {"a layer behind it", "Tanh", "eta[] = 0 + deep(a):1"}} {
+		b := onnxpb.NewBuilder(17)
+		b.AddInput("a", onnxpb.TensorProto_INT64, onnxpb.Rows, 1)
+		b.Output("y", onnxpb.TensorProto_FLOAT)
+		b.Model().Graph.Output[0].Type = nil
+		b.AddInts("last", 1)
+		b.AddInit("table", []int{4, 1}, 1, -1, 0.5, 2)
+		graphtest.LookUp(b, "table", "a", "e")
+		b.AddNode(c.operator, graphtest.In("e"), "y")
+		if d := cmp.Diff([]string{c.want}, graphtest.Brief(find(t, load(t, b), nil))); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
 	}
 }
 

@@ -58,12 +58,6 @@ func (d *dependencies) oneNode(el Element) (Element, string, []*graph.Node) {
 // step goes from an element to the one element of the node's inputs it copies,
 // up to a guard.
 func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, ok bool) {
-	if n.Op == "Clip" {
-		if d.clipGuards(n) {
-			return Element{n.Inputs[0], at.Index}, true, true
-		}
-		return Element{}, false, false
-	}
 	if next, ok := d.renormalised(n, at); ok {
 		return next, false, true
 	}
@@ -97,16 +91,6 @@ func (d *dependencies) single(n *graph.Node, at Element) (el Element, weight, co
 		}
 	})
 	return el, weight, constant, links == 1
-}
-
-// clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).
-func (d *dependencies) clipGuards(n *graph.Node) bool {
-	lo, hi, ok := clipBounds(n)
-	if !ok || n.Inputs[0] == nil || n.Inputs[0].Const != nil || n.Inputs[0].Producer == nil {
-		return false
-	}
-	head := d.table.Of(n.Inputs[0].Producer).Head
-	return head != "" && head != "logsoftmax" && harmless(head, lo, hi)
 }
 
 // harmless reports whether bounds around a response cut off no more than guard of its

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -331,6 +332,26 @@ func TestSpelledSoftmax(t *testing.T) {
 			s = ReduceSum(e, i1, keepdims=0)
 			q = Unsqueeze(s, i1)
 			y = Div(e, q)`},
+		{"divided by its sum again", "softmax", "u", `p = Softmax(u, axis=1)
+			s = ReduceSum(p, i1)
+			y = Div(p, s)`},
+		{"divided by the sum of absolute values", "softmax", "u", `p = Softmax(u, axis=1)
+			s = ReduceL1(p, axes=1)
+			y = Div(p, s)`},
+		{"divided by the sum of what Abs makes positive", "softmax", "u", `p = Softmax(u, axis=1)
+			a = Abs(p)
+			s = ReduceSum(a, i1)
+			y = Div(p, s)`},
+		{"divided by the sum of something else", "", "y", `p = Softmax(u, axis=1)
+			e = Exp(u)
+			s = ReduceSum(e, i1)
+			y = Div(p, s)`},
+		{"scores, divided by their sum", "", "y", `s = ReduceSum(u, i1)
+			y = Div(u, s)`},
+		{"in a narrow clip", "", "y", `p = Softmax(u, axis=1)
+			y = Clip(p, 0.1, 0.9)`},
+		{"a logarithm that is clipped", "", "y", `l = LogSoftmax(u, axis=1)
+			y = Clip(l, 0, 10000000)`},
 		{"the sum of another tensor", "", "y", `e = Exp(u)
 			d = Mul(u, 2)
 			f = Exp(d)
@@ -388,5 +409,25 @@ func TestBinaryClassifier(t *testing.T) {
 		q = Sub(1, p)`), nil)
 	if p := m.Predictors; len(p) != 1 || p[0].Head != "sigmoid" || p[0].Output != "p" {
 		t.Errorf("%d predictors, head %q of output %s", len(p), p[0].Head, p[0].Output)
+	}
+}
+
+// TestScaledExponentials: what a mean is multiplied by is a part of the predictor, if it is so for the whole of an output.
+func TestScaledExponentials(t *testing.T) {
+	for _, c := range []struct {
+		name, lines string
+		want        []string
+	}{
+		{"by one number", "e = Exp(u)\ny = Mul(e, 2)", []string{"y1[exp] = 0.6931 + 1 x[0] + -0.5 x[1]", "y2[exp] = 0.6931 + 0.25 x[0] + 0.125 x[1]"}},
+		{"by 1", "e = Exp(u)\ny = Mul(e, 1)", []string{"y1[exp] = 0 + 1 x[0] + -0.5 x[1]", "y2[exp] = 0 + 0.25 x[0] + 0.125 x[1]"}},
+		{"by less than 0", "e = Exp(u)\ny = Mul(e, -2)", []string{"y1[] = 0 + deep(x[0],x[1]):1", "y2[] = 0 + deep(x[0],x[1]):1"}},
+		{"and shifted", "e = Exp(u)\nm = Mul(e, 2)\ny = Add(m, 0.5)", []string{"y1[] = 0.5 + deep(x[0],x[1]):1", "y2[] = 0.5 + deep(x[0],x[1]):1"}},
+		{"the first of several", "e = Exp(u)\ns = Slice(e, i0, i1, i1)\ny = Mul(s, 2)", []string{"eta[] = 0 + deep(x[0],x[1]):1"}},
+	} {
+		m, _ := onProbes(t, headModel(t, 2, []string{"y"}, c.lines), nil)
+		if d := cmp.Diff(c.want, graphtest.Brief(m)); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+		checkSums(t, m, 1e-6)
 	}
 }

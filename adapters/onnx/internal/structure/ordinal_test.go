@@ -2,6 +2,7 @@ package structure_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,8 @@ func TestOrdinalGraphs(t *testing.T) {
 		{"guarded", "y", cuts + "l = Sub(c, u)\np = Sigmoid(l)\ny = Clip(p, 1e-7, 0.9999999)", "eta:ordinal[-1 0 2]"},
 		{"probabilities of the classes", "y", "l = Sub(-1, u)\np = Sigmoid(l)\nm = Sub(1, u)\nq = Sigmoid(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "eta:ordinal[-1 1]"},
 		{"no probabilities", "y", "l = Sub(-1, u)\np = Tanh(l)\nm = Sub(1, u)\nq = Tanh(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "y1: y2: y3:"},
+		{"a sigmoid and an exponential", "y", "l = Sub(-1, u)\np = Sigmoid(l)\nm = Sub(1, u)\nq = Exp(m)\nd = Sub(q, p)\nr = Sub(1, q)\ny = Concat(p, d, r, axis=1)", "y1:sigmoid y2: y3:"},
+		{"more than one", "y", "l = Sub(-1, u)\np = Sigmoid(l)\nm = Sub(1, u)\nq = Sigmoid(m)\nd = Sub(q, p)\nr = Sub(2, q)\ny = Concat(p, d, r, axis=1)", "y1:sigmoid y2: y3:"},
 		{"two outputs", "m, y", cuts + "m = Add(u, 5)\nl = Sub(c, u)\ny = Sigmoid(l)", "eta:ordinal[-1 0 2]"},
 		{"another output first", "m, y", cuts + "r = Relu(u)\nm = Add(r, 5)\nl = Sub(c, u)\ny = Sigmoid(l)", "m: y:ordinal[-1 0 2]"},
 		{"twice", "y, z", cuts + "l = Sub(c, u)\ny = Sigmoid(l)\nm = Sub(u, c)\nz = Sigmoid(m)", "eta:ordinal[-1 0 2]"},
@@ -54,5 +57,30 @@ func TestOrdinalGraphs(t *testing.T) {
 	g := headModel(t, 1, []string{"y"}, cuts+"l = Sub(c, u)\ny = Sigmoid(l)")
 	if s := find(t, g, &structure.Options{Predictor: []string{"u"}}); s.Predictors[0].Ordinal != nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestLabelsOfClasses: what classes are called is the one list of as many texts that the file has, but for numbers from 0.
+func TestLabelsOfClasses(t *testing.T) {
+	names, others, numbers := []string{"low", "mid", "high", "top"}, []string{"a", "b", "c", "d"}, []string{"0", "1", "2", "3"}
+	for _, c := range []struct {
+		name  string
+		lists [][]string
+		want  []string
+	}{
+		{"none", nil, nil},
+		{"of another length", [][]string{names[:3]}, nil},
+		{"one", [][]string{names[:3], names}, names},
+		{"numbers alone", [][]string{numbers}, numbers},
+		{"numbers first", [][]string{numbers, names}, names},
+		{"numbers last", [][]string{names, numbers}, names},
+		{"two", [][]string{names, others}, nil},
+		{"two alike", [][]string{{"a", "b", "c", "a"}}, nil},
+	} {
+		g := headModel(t, 1, []string{"y"}, "c = Concat(-1, 0, 2, axis=0)\nl = Sub(c, u)\ny = Sigmoid(l)")
+		g.ClassLabels = c.lists
+		if got := find(t, g, nil).Predictors[0].Ordinal.Labels; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }

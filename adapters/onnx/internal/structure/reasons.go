@@ -68,7 +68,10 @@ func (d *discovery) tensorSet(v *graph.Value) int32 {
 }
 
 func (d *discovery) deepReason(id int32, elements []Element, by string) string {
-	_, nodes := sourcesOf(elements)
+	tensors, nodes := sourcesOf(elements)
+	if len(nodes) == 0 {
+		nodes = []string{"input " + graph.QuotedList(tensors)}
+	}
 	subject, depend := fmt.Sprintf("%s of %s", graph.Plural(len(elements), "feature"), strings.Join(nodes, " and ")), "depend"
 	if len(elements) == 1 {
 		depend = "depends"
