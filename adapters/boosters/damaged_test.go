@@ -58,3 +58,38 @@ func TestNamesOfNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestLightGBMSets: a set of categories is the bits of its words; a number that is none of the sets is refused.
+func TestLightGBMSets(t *testing.T) {
+	whole := &lightGBMTree{boundaries: []uint64{0, 1, 3}, bits: []uint64{5, 1 << 31, 2}}
+	for _, c := range []struct {
+		tree   *lightGBMTree
+		number float64
+		want   []float64 // nil: an error
+	}{
+		{whole, 0, []float64{0, 2}}, {whole, 1, []float64{31, 33}},
+		{whole, -1, nil}, {whole, 2, nil}, {whole, 0.5, nil},
+		{&lightGBMTree{boundaries: []uint64{2, 1}, bits: whole.bits}, 0, nil},
+		{&lightGBMTree{boundaries: []uint64{0, 4}, bits: whole.bits}, 0, nil},
+		{&lightGBMTree{boundaries: []uint64{0, 3}, bits: whole.bits}, 0, []float64{0, 2, 63, 65}},
+	} {
+		got, err := c.tree.set(c.number)
+		if (err == nil) != (c.want != nil) || fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("set %g of %v: %v, want %v (%v)", c.number, c.tree.boundaries, got, c.want, err)
+		}
+	}
+}
+
+// TestLightGBMScales: what an objective says of its scale is a positive number; without it, it is 1.
+func TestLightGBMScales(t *testing.T) {
+	for objective, want := range map[string]string{
+		"binary sigmoid:2": "", "binary": "",
+		"binary sigmoid:0": `sigmoid of objective "binary" is "0"`, "binary sigmoid:-1": `is "-1"`, "binary sigmoid:many": `is "many"`,
+		"binary sigmoid:Inf": `is "Inf"`, "binary sigmoid:NaN": `is "NaN"`,
+	} {
+		l := &lightGBM{objective: strings.Fields(objective)}
+		if err := l.respond(new(model)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", objective, err, want)
+		}
+	}
+}
