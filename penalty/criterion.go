@@ -19,14 +19,15 @@ type criterion struct {
 	gamma     float64
 	scale     float64 // known, or 0
 
-	set    []int // which smoothing parameter each of system.penalties has
-	params int
-	ranks  []float64  // of the penalties with each parameter
-	inside *criterion // ML: what is integrated out, alone; else nil
-	folds  []fold     // grouped cross validation; else nil
-	left   *criterion // workspaces for the folds
-	schur  *schur     // in place of all that holds a matrix, if columns are eliminated first; else nil
-	sumW   float64    // of all rows, for the folds
+	set     []int // which smoothing parameter each of system.penalties has
+	params  int
+	ranks   []float64  // of the penalties with each parameter
+	inside  *criterion // ML: what is integrated out, alone; else nil
+	folds   []fold     // grouped cross validation; else nil
+	left    *criterion // workspaces for the folds
+	crossed bool       // levels are among the columns, so that the rows' products have cost far less than n q^2
+	schur   *schur     // in place of all that holds a matrix, if columns are eliminated first; else nil
+	sumW    float64    // of all rows, for the folds
 
 	a       *mat.SymDense   // X'WX + S, scaled to a unit diagonal
 	e       []float64       // alpha = e * scaled alpha, e = diag^-1/2
