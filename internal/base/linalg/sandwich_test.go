@@ -11,7 +11,7 @@ import (
 // TestSandwich compares with two products of gonum's, for sizes around those of panels.
 func TestSandwich(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	for _, n := range []int{1, 7, 64, 65, 200} {
+	for _, n := range []int{1, 7, 64, 65, 200, preparedColumns + 9} {
 		c, m := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := i; j < n; j++ {
