@@ -47,7 +47,7 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	if err != nil {
 		return nil, nil, err
 	}
-	s.mean = f.standardisedMeans()
+	s.mean, s.inverse = f.standardisedMeans(), f.inverseCorrelations()
 	full, pairs, err := s.measure(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -87,6 +87,25 @@ type spans struct {
 	start     []int // first column of each term, and the end
 	tolerance float64
 	mean      []float64 // of the columns, 0 of those that do not vary; nil: not known
+	// inverse is the inverse of corr in rows and columns [lo, hi); nil: it is to be found
+	inverse func(lo, hi int) *mat.SymDense
+}
+
+// inverseCorrelations are the inverse of all correlations where the covariance of the fit is that but for scales, and all
+// eigenvalues are so far from 0 that a ridge changes nothing; nil elsewhere, or where finding it takes no time.
+func (f *Fit) inverseCorrelations() func(lo, hi int) *mat.SymDense {
+	const far = 1e6 // from the ridge
+	cov, dense := f.cov.(*mat.SymDense)
+	if !dense || len(f.sd) <= manyColumns || f.Score != nil || f.dropped != nil || !(f.Scale > 0) || f.weakest < far*ridge(f.problem.columns.reading()) {
+		return nil
+	}
+	return func(lo, hi int) *mat.SymDense {
+		out := mat.NewSymDense(hi-lo, nil)
+		out.CopySym(cov.SliceSym(lo, hi))
+		out.ScaleSym(f.problem.sums.SumW/f.Scale, out)
+		linalg.ScaleBoth(out, f.sd[lo:hi])
+		return out
+	}
 }
 
 // newSpans takes the columns' standard deviations and coefficients theta.
@@ -116,16 +135,20 @@ func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, 
 	if len(s.terms) < 2 {
 		return full, nil
 	}
-	whole, err := s.dense()
-	if err != nil {
-		return nil, err
+	block := s.inverse
+	if block == nil {
+		whole, err := s.dense()
+		if err != nil {
+			return nil, err
+		}
+		inverse, err := ridgeInverse(whole, ridge(s.tolerance))
+		if err != nil {
+			return nil, err
+		}
+		block = func(lo, hi int) *mat.SymDense { return inverse.SliceSym(lo, hi).(*mat.SymDense) }
 	}
-	inverse, err := ridgeInverse(whole, ridge(s.tolerance))
-	if err != nil {
-		return nil, err
-	}
-	err = each(ctx, len(s.terms), func(j int) (err error) {
-		full[j], err = s.terms[j].byInverse(inverse, s.start[j])
+	err := each(ctx, len(s.terms), func(j int) (err error) {
+		full[j], err = s.terms[j].byInverse(block(s.start[j], s.start[j+1]))
 		return err
 	})
 	return full, err
@@ -294,11 +317,8 @@ func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
 	return m
 }
 
-// byInverse measures the term against the others by the inverse of the correlations of all,
-// in which its own columns begin at lo.
-func (t spannable) byInverse(inverse *mat.SymDense, lo int) (Concurvity, error) {
-	block := mat.NewSymDense(len(t.sd), nil)
-	block.CopySym(inverse.SliceSym(lo, lo+len(t.sd)))
+// byInverse measures the term against the others by its own columns' block of the inverse of the correlations of all.
+func (t spannable) byInverse(block *mat.SymDense) (Concurvity, error) {
 	left, err := ridgeInverse(block, 0)
 	if err != nil {
 		return Concurvity{}, err

@@ -166,3 +166,49 @@ func TestManyLevels(t *testing.T) {
 		}
 	}
 }
+
+// Of two crossed factors the covariance of the fit serves in place of the inverse of all correlations.
+func TestConcurvityByCovariance(t *testing.T) {
+	const rows, levels = 6000, 130
+	l := moments.Layout{Bases: []moments.Basis{{Name: "a", Dim: levels}, {Name: "b", Dim: levels}}, Predictors: [][]int{{0, 1}}, Responses: 1}
+	r := rand.New(rand.NewPCG(3, 4))
+	a, b, zeta := &design.Codes{D: levels}, &design.Codes{D: levels}, mat.NewDense(rows, 1, nil)
+	for i := range rows {
+		level := r.IntN(levels)
+		a.Code, b.Code = append(a.Code, int32(level)), append(b.Code, int32((level+r.IntN(60))%levels))
+		zeta.Set(i, 0, math.Sin(float64(level))+r.NormFloat64())
+	}
+	c := moments.NewChunk(l)
+	if err := c.Add([]design.Columns{a, b}, nil, zeta); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]float64, levels)
+	first[0] = 1
+	columns, err := Constrain(c.Moments(), 0, []Block{{Norm: 1, Normal: first}, {Norm: 1, Normal: first}}, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := columns.Problem(true, false).Orthogonal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.inverseCorrelations() == nil {
+		t.Fatal("the covariance is not used")
+	}
+	got, _, err := f.Concurvity(t.Context(), f.Alpha())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.weakest = 0
+	want, _, err := f.Concurvity(t.Context(), f.Alpha())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, w := range want {
+		for _, v := range [][2]float64{{got[j].Worst, w.Worst}, {got[j].Observed, w.Observed}, {got[j].Estimate, w.Estimate}} {
+			if !(v[1] > 0.01) || math.Abs(v[0]-v[1]) > 1e-7 {
+				t.Errorf("term %d: %v, want %v", j, got[j], w)
+			}
+		}
+	}
+}
