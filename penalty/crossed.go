@@ -29,7 +29,6 @@ func (s *search) near(rho []float64) []float64 {
 	if !s.crossed || s.kind != REML || s.data != nil || s.half != nil || len(s.free) == 0 {
 		return rho
 	}
-	linalg.Mirror(s.gram) // products with it read whole rows
 	out := append([]float64(nil), rho...)
 	alpha := make([][]float64, len(s.responses))
 	for r := range alpha {
@@ -101,7 +100,7 @@ func (s *search) fellnerSchall(rho []float64, alpha [][]float64) (next []float64
 func (c *criterion) conjugateGradients(x, b, penalty, diagonal []float64) []float64 {
 	image, z := make([]float64, c.q), make([]float64, c.q)
 	times := func(x []float64) {
-		c.gramTimes(image, x)
+		linalg.TriangleTimes(image, c.gram, x)
 		for i, p := range penalty {
 			image[i] += p * x[i]
 		}
@@ -130,10 +129,4 @@ func (c *criterion) conjugateGradients(x, b, penalty, diagonal []float64) []floa
 		kernel.Add(direction, direction, z)
 	}
 	return r
-}
-
-// gramTimes sets dst to X'WX x, both triangles of it being there.
-func (c *criterion) gramTimes(dst, x []float64) {
-	raw := c.gram.RawSymmetric()
-	linalg.EachRow(raw.N, func(i int) { dst[i] = kernel.Dot(raw.Data[i*raw.Stride:][:raw.N], x) })
 }

@@ -31,3 +31,28 @@ func TestSandwich(t *testing.T) {
 		}
 	}
 }
+
+// TestTriangleTimes compares with gonum's product, for sizes around those of blocks of rows.
+func TestTriangleTimes(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 255, 256, 257, 700} {
+		s, x, got := mat.NewSymDense(n, nil), make([]float64, n), make([]float64, n)
+		for i := range n {
+			x[i], got[i] = r.NormFloat64(), math.NaN()
+			for j := i; j < n; j++ {
+				s.SetSym(i, j, r.NormFloat64())
+			}
+			for j := range i { // nobody reads the lower triangle
+				s.RawSymmetric().Data[i*n+j] = math.NaN()
+			}
+		}
+		TriangleTimes(got, s, x)
+		var want mat.VecDense
+		want.MulVec(s, mat.NewVecDense(n, x))
+		for i, v := range got {
+			if !(math.Abs(v-want.AtVec(i)) <= 1e-12*float64(n)) {
+				t.Fatalf("n = %d: number %d is %g, want %g", n, i, v, want.AtVec(i))
+			}
+		}
+	}
+}
