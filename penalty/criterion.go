@@ -16,6 +16,7 @@ type criterion struct {
 	*system
 	kind      Criterion
 	withoutVe bool
+	withoutVc bool
 	gamma     float64
 	scale     float64 // known, or 0
 
@@ -71,7 +72,7 @@ type point struct {
 // nil: none.
 func newCriterion(s *system, o *Options, links []int) *criterion {
 	c := &criterion{system: s, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale}
-	c.chol.Stopped, c.withoutVe = s.stopped, o.WithoutVe
+	c.chol.Stopped, c.withoutVe, c.withoutVc = s.stopped, o.WithoutVe, o.WithoutVc
 	c.number(links)
 	if s.q == 0 {
 		return c
