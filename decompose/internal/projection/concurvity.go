@@ -31,6 +31,7 @@ type Pair struct {
 const (
 	concurvityTerms = 40
 	concurvityShown = 0.3
+	surelyNotShown  = 0.99 * concurvityShown // whatever rounding does
 )
 
 // manyColumns of a term: what takes all eigenvalues of its correlations takes too
@@ -231,6 +232,18 @@ func (s *spans) prepared(ctx context.Context, large *dominant) (inverse []*mat.S
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = each(ctx, n*n, func(at int) error { // the largest share that one side takes of the other is the same for both
+		if i, j := at/n, at%n; i < j && inverse[i] != nil && inverse[j] != nil {
+			taken := s.terms[i].taken(s.between(i, j), inverse[i], s.tolerance)
+			if largest(taken, inverse[j]) < surelyNotShown {
+				apart[at], apart[j*n+i] = true, true
+			}
+		}
+		return nil
+	})
 	return inverse, apart, err
 }
 
@@ -278,27 +291,28 @@ func (t spannable) many() bool { return len(t.sd) > manyColumns }
 // and |G^4|^(1/4) in Frobenius' norm, each closer to it than the one before: columns without
 // any relation have small eigenvalues, but many.
 func (t spannable) apart(other spannable, between mat.Matrix) bool {
-	const shown = 0.99 * concurvityShown
 	power := times(times(t.whitening.above(ownTolerance).T(), between), other.whitening.above(ownTolerance))
 	norm := mat.Norm(power, 2)
 	bound := norm * norm
-	for k := 1.0; bound >= shown && k <= 4; k *= 2 {
+	for k := 1.0; bound >= surelyNotShown && k <= 4; k *= 2 {
 		_, n := power.Dims()
 		square := mat.NewSymDense(n, nil)
 		linalg.AddGram(square, power)
 		power, bound = linalg.Mirror(square), math.Pow(mat.Norm(square, 2), 1/k)
 	}
-	return bound < shown
+	return bound < surelyNotShown
 }
 
 // taken is what the term takes of another's correlations A_jj, A_ji A_ii^+ A_ij, between
 // being A_ij. inverse is that of its own correlations if it has many columns.
 func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance float64) *mat.SymDense {
-	if inverse != nil {
-		return congruence(mat.DenseCopyOf(between), inverse)
-	}
 	_, n := between.Dims()
 	taken := mat.NewSymDense(n, nil)
+	if inverse != nil {
+		own := mat.DenseCopyOf(between)
+		linalg.AddSymmetric(taken, own, times(inverse, own))
+		return taken
+	}
 	linalg.AddGram(taken, times(t.whitening.above(tolerance).T(), between))
 	return taken
 }

@@ -212,3 +212,60 @@ func TestConcurvityByCovariance(t *testing.T) {
 		}
 	}
 }
+
+// Of pairs of factors of many levels those that are shown are measured both ways.
+func TestConcurvityOfManyAndMany(t *testing.T) {
+	const rows, levels = 9000, manyColumns + 10
+	r := rand.New(rand.NewPCG(7, 4))
+	x := mat.NewDense(rows, 3*levels, nil)
+	for i := range rows {
+		level := r.IntN(levels + 1) // the last has no column
+		for f, l := range []int{level, (level + r.IntN(3)) % (levels + 1), r.IntN(levels + 1)} {
+			if l < levels {
+				x.Set(i, f*levels+l, 1)
+			}
+		}
+	}
+	sd, theta := make([]float64, 3*levels), make([]float64, 3*levels)
+	for j := range sd {
+		column := x.ColView(j).(*mat.VecDense)
+		mean := mat.Sum(column) / rows
+		for i := range rows {
+			column.SetVec(i, column.AtVec(i)-mean)
+		}
+		sd[j], theta[j] = mat.Norm(column, 2)/math.Sqrt(rows), r.NormFloat64()
+		column.ScaleVec(1/mat.Norm(column, 2), column)
+	}
+	corr := mat.NewSymDense(3*levels, nil)
+	corr.SymOuterK(1, x.T())
+	s, err := newSpans(t.Context(), corr, sd, theta, []int{0, levels, 2 * levels, 3 * levels}, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := s.pairs(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pairs) != 2 {
+		t.Fatalf("%d pairs are shown", len(pairs))
+	}
+	for _, p := range pairs {
+		if p.Block+p.With != 1 {
+			t.Errorf("terms %d and %d are shown", p.Block, p.With)
+		}
+		own, err := ridgeInverse(linalg.Dense(s.terms[p.Block].corr), ridge(1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := ridgeInverse(linalg.Dense(s.terms[p.With].corr), ridge(1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := s.terms[p.Block].after(congruence(mat.DenseCopyOf(s.between(p.With, p.Block)), other), own)
+		for _, v := range [][2]float64{{p.Worst, want.Worst}, {p.Observed, want.Observed}, {p.Estimate, want.Estimate}} {
+			if math.Abs(v[0]-v[1]) > 1e-9 {
+				t.Errorf("terms %d and %d: %v, want %v", p.Block, p.With, p.Concurvity, want)
+			}
+		}
+	}
+}
