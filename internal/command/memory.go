@@ -31,7 +31,7 @@ const (
 	muchMemory = 512 << 20
 	muchKept   = 30
 
-	hugeMemory = 2 << 30 // matrices of hundreds of MiB, which come and go
+	hugeMemory = 4 << 30 // matrices of hundreds of MiB, which come and go
 	hugeKept   = 10
 )
 
