@@ -83,7 +83,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	fewer := FewerColumns + p.widest()
 	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)
 	sums, solution, bands := square*(5*workers+2+merged), square*(solveMatrices+split)+levels*(levelMatrices+split)+penalties, o.bandMemory(square, levels, workers, merged)+again
-	if p.crossed(o) {
+	if p.crossed(o, rows) {
 		sums, solution, bands = o.crossedMemory(square, levels, workers, o.method(p) == PHOGAM)
 	}
 	return Memory{
@@ -204,9 +204,12 @@ func (o *Options) crossedMemory(square, levels, workers int64, penalised bool) (
 }
 
 // crossed tells whether most columns of the only predictor are levels of several terms, so many that none of them is eliminated from
-// the others (penalty.Select).
-func (p *plan) crossed(o *Options) bool {
+// the others (penalty.Select). No more rows than columns leave combinations of columns open, for which there are eigenvectors of all.
+func (p *plan) crossed(o *Options, rows int64) bool {
 	const many = 1000
+	if rows > 0 && rows <= int64(p.p) {
+		return false
+	}
 	criterion := o.Smoothing.Selection.Criterion
 	if len(p.predictors) > 1 || p.joined != nil || p.p <= many || o.factor() || o.Groups != "" || o.Cluster != "" || criterion == penalty.ML || criterion == penalty.GCV {
 		return false

@@ -69,7 +69,7 @@ func EstimateWork(m Model, rows int64, o *Options) (Work, error) {
 			}
 		}
 		products += own * n * (few*(few/2+dense)*entrySeconds + dense*dense/2*denseSeconds)
-		if p.crossed(o) {
+		if p.crossed(o, rows) {
 			times, eliminated = min(times, crossedEvaluations), 0
 		}
 		left := columns - eliminated
