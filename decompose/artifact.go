@@ -49,7 +49,7 @@ func (r *Result) Encode(w io.Writer) error {
 // module). moments holds what EncodeMoments wrote; nil leaves the result without covariance, and so
 // without standard errors, and unable to merge.
 func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, error)) (*Result, error) {
-	raw, err := readAll(doc)
+	raw, err := readAll(doc, doc)
 	if err != nil {
 		return nil, fmt.Errorf("decompose: reading the decomposition: %w", err)
 	}
@@ -83,7 +83,7 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 		return nil, err
 	}
 	if moments != nil {
-		if err := r.readMoments(moments); err != nil {
+		if err := r.readMoments(moments, moments); err != nil {
 			return nil, err
 		}
 	}
@@ -213,8 +213,9 @@ func upperRow(s *mat.SymDense, i int) []float64 {
 	return raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
 }
 
-func (r *Result) readMoments(from io.Reader) error {
-	raw, err := readAll(from)
+// readMoments reads what from has left of file.
+func (r *Result) readMoments(from, file io.Reader) error {
+	raw, err := readAll(from, file)
 	if err != nil {
 		return fmt.Errorf("decompose: reading the moments: %w", err)
 	}
@@ -278,7 +279,7 @@ func (r *Result) readMoments(from io.Reader) error {
 			cov := mat.NewSymDense(want, nil)
 			for i := range want {
 				d.mean = append(d.mean, from.numbers(1)...)
-				copy(upperRow(cov, i), from.numbers(want-i))
+				from.into(upperRow(cov, i))
 			}
 			d.cov = cov
 		}
@@ -298,10 +299,10 @@ func (r *Result) readMoments(from io.Reader) error {
 	return nil
 }
 
-// readAll is io.ReadAll, into memory of the right size if from is a file.
-func readAll(from io.Reader) ([]byte, error) {
+// readAll is io.ReadAll of from, what is left of file, into memory of the right size if that is one.
+func readAll(from, file io.Reader) ([]byte, error) {
 	var b bytes.Buffer
-	if f, ok := from.(fs.File); ok {
+	if f, ok := file.(fs.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			b.Grow(int(info.Size()) + bytes.MinRead)
 		}

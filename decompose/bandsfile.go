@@ -18,8 +18,8 @@ import (
 )
 
 // bandsMagic begins moments.bin: what bands of terms and standard errors of coefficients need stands before all else, so that it
-// can be read alone. There follow the number of bytes of the rest and whether it is complete (1; 0: a term has manyColumns or
-// more). For each predictor: p means of columns (p = 0: nothing follows) and the intercept's variance; m and, on and above the
+// can be read alone. There follow the number of bytes of the rest and whether it is complete (1; 0: a term has many columns,
+// fewColumns). For each predictor: p means of columns (p = 0: nothing follows) and the intercept's variance; m and, on and above the
 // diagonal, the covariance of its m Coefficients; the number of sums of terms, and of each its terms and those of the n
 // coefficients of their pieces, on and above the diagonal, and with the intercept.
 const bandsMagic = "bands/1\n"
@@ -114,7 +114,7 @@ func (d *Predictor) keptSums() (sums []keptSum, all bool) {
 		for _, p := range d.pieces(terms) {
 			n += len(d.Terms[p.term].Alpha)
 		}
-		if n >= manyColumns {
+		if !fewColumns(n, len(d.mean)) {
 			all = false
 			continue
 		}
@@ -127,6 +127,10 @@ func (d *Predictor) keptSums() (sums []keptSum, all bool) {
 	}
 	return sums, all
 }
+
+// fewColumns tells whether covariances of n of p coefficients are kept apart from the others: those of all terms are a quarter of all
+// covariances at most then, or few numbers.
+func fewColumns(n, p int) bool { return n < manyColumns || 4*n <= p }
 
 // sumsOfTerms are each term, and those that are entangled.
 func (d *Predictor) sumsOfTerms() (sums [][]int) {
@@ -172,7 +176,7 @@ func ReadBands(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term,
 	var seen bytes.Buffer
 	complete, err := r.readBands(io.TeeReader(moments, &seen))
 	if err == nil && !complete {
-		err = r.readMoments(io.MultiReader(&seen, moments))
+		err = r.readMoments(io.MultiReader(&seen, moments), moments)
 	}
 	if err != nil {
 		return nil, err
@@ -272,15 +276,21 @@ func (in *numberReader) below(n int) int {
 
 func (in *numberReader) numbers(n int) []float64 {
 	out := make([]float64, n)
+	in.into(out)
+	return out
+}
+
+// into reads as many numbers as dst has.
+func (in *numberReader) into(dst []float64) {
+	n := len(dst)
 	if n > len(in.rest)/8 {
 		in.short = true
-		return out
+		return
 	}
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(in.rest[8*i:]))
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(in.rest[8*i:]))
 	}
 	in.rest = in.rest[8*n:]
-	return out
 }
 
 // triangle is nil if there is none.
@@ -292,7 +302,7 @@ func (in *numberReader) triangle() *mat.SymDense {
 	}
 	s := mat.NewSymDense(n, nil)
 	for i := range n {
-		copy(upperRow(s, i), in.numbers(n-i))
+		in.into(upperRow(s, i))
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,15 @@ func TestReadBands(t *testing.T) {
 		}
 		must(t, tab.AddNumeric(lines[j], z))
 	}
+	var crossed []string // each with many columns, and a small part of all
+	for j := range 5 {
+		for i := range texts {
+			texts[i] = fmt.Sprintf("l%d", (i*(j+1)+i/258)%258)
+		}
+		name := fmt.Sprintf("c%d", j)
+		must(t, tab.AddTexts(name, slices.Clone(texts)))
+		crossed = append(crossed, fmt.Sprintf(`s(%s,bs="re")`, name))
+	}
 	rows := all(t, tab, 60).Slice(0, 60)
 	for formula, want := range map[string]struct {
 		bands    decompose.Bands
@@ -82,6 +92,7 @@ func TestReadBands(t *testing.T) {
 		`~ 0 + s(x2,k=6) + x1`:                 {decompose.ProjectionBands, true},
 		`~ x1 + x2`:                            {decompose.NoBands, true},
 		"~ " + strings.Join(lines, " + "):      {decompose.RobustBands, true},
+		"~ " + strings.Join(crossed, " + "):    {decompose.RobustBands, true},
 		`~ x1 + many`:                          {decompose.RobustBands, false},
 	} {
 		t.Run(formula, func(t *testing.T) {

@@ -83,7 +83,7 @@ func (in *numberReader) covariance(p int, before mat.Symmetric, told bool) mat.S
 		}
 		v := mat.NewSymDense(p, nil)
 		for i := range p {
-			copy(upperRow(v, i), in.numbers(p-i))
+			in.into(upperRow(v, i))
 		}
 		return v
 	}

@@ -82,11 +82,14 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	}
 	fewer := FewerColumns + p.widest()
 	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)
+	sums, solution, bands := square*(5*workers+2+merged), square*(solveMatrices+split)+levels*(levelMatrices+split)+penalties, o.bandMemory(square, levels, workers, merged)+again
+	if p.crossed(o, rows) {
+		sums, solution, bands = o.crossedMemory(square, levels, workers, o.method(p) == PHOGAM)
+	}
 	return Memory{
-		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
-			FewerWorkers + ", or " + fewer},
-		{"solution", square*(solveMatrices+split) + levels*(levelMatrices+split) + penalties, fewer},
-		{"robust bands", o.bandMemory(square, levels, workers, merged) + again, ProjectionErrors + ", or " + fewer},
+		{fmt.Sprintf("moments of %d columns", p.p), sums + gathered, FewerWorkers + ", or " + fewer},
+		{"solution", solution, fewer},
+		{"robust bands", bands, ProjectionErrors + ", or " + fewer},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
@@ -182,6 +185,50 @@ func (o *Options) bandMemory(square, levels, workers, merged int64) int64 {
 		return (square + levels) * (workers + 6)
 	}
 	return square*(4*workers+merged+6) + levels*levelBands
+}
+
+// crossedMemory is what many columns, most of them of crossed factors, take: sums are held packed, without the products of levels of one factor, and
+// what one step holds beyond those the next one takes over. A penalised solution holds four matrices, X'WX as it came and in the
+// coordinates of three steps, another three; bands the covariance, what is about it, and their product, beside two sums.
+func (o *Options) crossedMemory(square, levels, workers int64, penalised bool) (sums, solution, bands int64) {
+	packed, whole := square/2, square+levels
+	sums, solution = packed, 3*whole
+	if penalised {
+		solution = 4 * whole
+	}
+	solution = max(solution, (2*workers+1)*packed) // what workers held
+	if o.bands().Robust() {
+		bands = max(3*whole+2*packed-solution, 0)
+	}
+	return sums, solution, bands
+}
+
+// crossed tells whether most columns of the only predictor are levels of several terms, so many that none of them is eliminated from
+// the others (penalty.Select). No more rows than columns leave combinations of columns open, for which there are eigenvectors of all.
+func (p *plan) crossed(o *Options, rows int64) bool {
+	const many = 1000
+	if rows > 0 && rows <= int64(p.p) {
+		return false
+	}
+	criterion := o.Smoothing.Selection.Criterion
+	if len(p.predictors) > 1 || p.joined != nil || p.p <= many || o.factor() || o.Groups != "" || o.Cluster != "" || criterion == penalty.ML || criterion == penalty.GCV {
+		return false
+	}
+	d := p.predictors[0]
+	if o.Terms != Fitted && nesting(d.terms()).Any() {
+		return false
+	}
+	most, levels := 0, 0
+	for _, b := range d.blocks {
+		if b.Coordinates.toRaw != nil {
+			return false
+		}
+		_, factor := b.Term.(interface{ Levels() []string })
+		if observed, _ := cells(b.Term); factor || observed > 0 {
+			most, levels = max(most, b.Term.Dim()), levels+b.Term.Dim()
+		}
+	}
+	return 3*most < p.p && 5*levels >= 4*p.p
 }
 
 // betweenLevels are the bytes of the products of columns of which no row has two: those of levels of one term.

@@ -173,7 +173,12 @@ func (s *solver) describe(ctx context.Context) error {
 func (s *solver) covariances() {
 	out, fit := &s.out, s.fit
 	if s.errors() {
-		out.fit.bias, out.fit.sandwich = fit.SmoothingBias(), fit.Sandwich()
+		if s.plan.joined == nil && s.hierarchy == nil {
+			out.fit.penalties = fit.Penalties()
+		}
+		if out.fit.penalties == nil {
+			out.fit.bias, out.fit.sandwich = fit.SmoothingBias(), fit.Sandwich()
+		}
 	}
 	switch own := s.plan.joined == nil; { // several networks' responses need it
 	case own && s.errors():

@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/base/linalg"
 	"github.com/pho-go/pho/label"
 	"gonum.org/v1/gonum/mat"
 )
@@ -183,9 +184,11 @@ type covariances struct {
 type fitState struct {
 	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
 	bias     mat.Symmetric        // of cov, what smoothing adds to the sandwich; nil: nothing
-	lost     bool                 // the products had too few digits
-	judging  *judging             // what verdicts need; nil: they are other results'
-	between  *mat.SymDense        // covariances of hierarchical terms, after, over the rows; nil: none
+	// penalties are in place of bias, which is cov times them times cov
+	penalties []linalg.Block
+	lost      bool          // the products had too few digits
+	judging   *judging      // what verdicts need; nil: they are other results'
+	between   *mat.SymDense // covariances of hierarchical terms, after, over the rows; nil: none
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,

@@ -47,6 +47,7 @@ type sandwichOf struct {
 	terms     []int                // index of each term's columns
 	cov       mat.Symmetric        // phi A^-1
 	sandwich  *projection.Sandwich // nil: two products are the fastest way
+	penalties []linalg.Block       // S/phi, for what smoothing adds; nil: that is found otherwise
 	form      *design.Quadratic    // of cov, for columns about what the frame has them about
 	leader    int                  // the first predictor with the same columns and A^-1; itself, if no other has
 	frame     *moments.Frame
@@ -90,7 +91,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		}
 		s := &sandwichOf{terms: at[k], cov: d.cov, centre: d.mean, means: d.mean, constant: 1 / d.sumW, phi: phi, sumW: d.sumW, networks: 1}
 		if d.fit != nil {
-			s.sandwich = d.fit.sandwich
+			s.sandwich, s.penalties = d.fit.sandwich, d.fit.penalties
 		}
 		if !d.hasIntercept() {
 			s.centre, s.constant = make([]float64, len(d.mean)), 0
@@ -270,12 +271,21 @@ func (s *sandwichOf) times(x []float64) []float64 {
 	return out
 }
 
-// around is A^-1 m A^-1 and what smoothing adds (nil: nothing); it uses up m.
+// around is A^-1 m A^-1 and what smoothing adds, bias (nil: nothing) or A^-1 phi S A^-1; it uses up m.
 func (s *sandwichOf) around(m linalg.Shifted, bias mat.Symmetric) mat.Symmetric {
 	if s.sandwich != nil {
 		return s.sandwich.Around(m, bias)
 	}
-	v := linalg.Sandwich(linalg.Dense(s.cov), m.Sum())
+	sum := m.Sum()
+	for _, b := range s.penalties {
+		d, _ := b.B.Dims()
+		for i := range d {
+			for j := i; j < d; j++ {
+				sum.SetSym(b.At+i, b.At+j, sum.At(b.At+i, b.At+j)+s.phi*s.phi*b.B.At(i, j))
+			}
+		}
+	}
+	v := linalg.Sandwich(linalg.Dense(s.cov), sum)
 	v.ScaleSym(1/(s.phi*s.phi), v)
 	return linalg.Plus(v, bias)
 }

@@ -206,6 +206,7 @@ func TestSandwich(t *testing.T) {
 		{"dense", `~ s(x0) + s(x1,k=20) + te(x1,x2,k=4) + s(x0,by=day,k=5)`, 1, false, decompose.Options{}, 1e-8},
 		{"tensor of bands", `~ te(x1,x2,bs="ps",k=7) + s(g,bs="re")`, 1, false, decompose.Options{}, 1e-8},
 		{"many levels", `~ g + s(x0,bs="ps",k=6) + s(h,bs="re")`, 1, false, decompose.Options{}, 1e-7},
+		{"crossed random effects", `~ s(g,bs="re") + s(e,bs="re") + x0`, 1, false, decompose.Options{}, 1e-8},
 		{"contrasts of many levels", `~ h + s(x0,bs="ps",k=12) + s(x1)`, 1, false, decompose.Options{}, 1e-8},
 		{"smooths of many levels", `~ s(x1) + s(x0,h,bs="fs",xt="ps",k=4)`, 1, false, decompose.Options{}, 1e-8},
 		{"smooths by levels", `~ s(x0,by=e,k=22) + s(x1,bs="ps")`, 1, false, decompose.Options{}, 1e-8},

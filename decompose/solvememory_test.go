@@ -163,3 +163,62 @@ func columnCase(t *testing.T, formula string) (decompose.Model, *data.Table) {
 	}
 	return m, rows
 }
+
+// A decomposition by crossed factors holds what EstimateMemory says, and not half as little, though it forms, inverts and multiplies
+// matrices of all columns.
+func TestCrossedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector holds memory of its own")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	const n, factors, levels = 20_000, 10, 160
+	r := rand.New(rand.NewPCG(3, 8))
+	rows, eta := data.NewTable(n), make([]float64, n)
+	for i := range eta {
+		eta[i] = r.NormFloat64()
+	}
+	var fixed, random []string
+	for g := range factors {
+		v := make([]string, n)
+		for i := range v {
+			l := r.IntN(levels)
+			v[i] = fmt.Sprint("l", l)
+			eta[i] += math.Sin(float64(l * (g + 1)))
+		}
+		must(t, rows.AddTexts(fmt.Sprintf("g%d", g), v))
+		fixed, random = append(fixed, fmt.Sprintf("g%d", g)), append(random, fmt.Sprintf(`s(g%d, bs="re")`, g))
+	}
+	must(t, rows.AddNumeric("eta", eta))
+	for name, terms := range map[string][]string{"factors": fixed, "random effects": random} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			parsed, err := basis.Parse("~ "+strings.Join(terms, "+"), &basis.Options{Schema: rows.Schema()})
+			must(t, err)
+			blocks, err := decompose.Prepare(ctx, rows, parsed.Specs, nil)
+			must(t, err)
+			m, err := decompose.With(columnModel{}, map[string][]decompose.Block{"": blocks})
+			must(t, err)
+			o := &decompose.Options{}
+			o.Workers = 2
+			need, err := decompose.EstimateMemory(m, n, o)
+			must(t, err)
+			estimate := float64(need.Total())
+			if dense := 12 * 8e-6 * factors * levels * factors * levels; estimate/1e6 > dense {
+				t.Errorf("the estimate is %.0f MB, a dozen matrices have %.0f", estimate/1e6, dense)
+			}
+			least, most := math.Inf(1), 0.0
+			for range 3 { // see TestSolveMemory
+				held, err := peakOf(func() error {
+					_, err := decompose.Decompose(ctx, m, rows, o)
+					return err
+				})
+				must(t, err)
+				t.Logf("held %.1f MB, estimated %.1f MB", held/1e6, estimate/1e6)
+				if least, most = min(least, held), max(most, held); least <= 1.15*estimate && most >= estimate/2 {
+					return
+				}
+			}
+			t.Errorf("it held %.1f to %.1f MB, the estimate is %.1f MB", least/1e6, most/1e6, estimate/1e6)
+		})
+	}
+}

@@ -28,7 +28,8 @@ const (
 	solveSeconds  = 3e-11
 	squareSeconds = 2e-7
 
-	evaluations = 25
+	evaluations        = 25
+	crossedEvaluations = 4 // of crossed factors, where the search begins near its end
 )
 
 // EstimateWork estimates what Decompose takes of rows rows where nothing else waits for the processors: within a factor of 3 on the
@@ -68,6 +69,9 @@ func EstimateWork(m Model, rows int64, o *Options) (Work, error) {
 			}
 		}
 		products += own * n * (few*(few/2+dense)*entrySeconds + dense*dense/2*denseSeconds)
+		if p.crossed(o, rows) {
+			times, eliminated = min(times, crossedEvaluations), 0
+		}
 		left := columns - eliminated
 		solution += times * solveSeconds * (math.Pow(math.Min(left, n), 2)*left + eliminated*left*left)
 		held := columns // numbers of each column

@@ -3,6 +3,7 @@ package design_test
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -357,5 +358,52 @@ func TestQuadraticOfManyLevels(t *testing.T) {
 				t.Fatalf("%T: row %d is %g, want %g", g, i, v, want[i])
 			}
 		}
+	}
+}
+
+// Of crossed factors no goroutine copies the form, nearly all of which each row of another factor's level needs.
+func TestQuadraticOfCrossedFactors(t *testing.T) {
+	const levels, factors, rows = 200, 3, 50
+	r := rand.New(rand.NewPCG(1, 9))
+	form, want := mat.NewSymDense(factors*levels, nil), make([]float64, rows)
+	for i := range factors * levels {
+		for j := i; j < factors*levels; j++ {
+			form.SetSym(i, j, r.NormFloat64())
+		}
+	}
+	var x []design.Columns
+	var dims []int
+	for range factors {
+		c := &design.Codes{D: levels}
+		for range rows {
+			c.Code = append(c.Code, int32(r.IntN(levels)))
+		}
+		x, dims = append(x, c), append(dims, levels)
+	}
+	for i := range want {
+		for a := range x {
+			for b := range x {
+				want[i] += form.At(a*levels+int(x[a].(*design.Codes).Code[i]), b*levels+int(x[b].(*design.Codes).Code[i]))
+			}
+		}
+	}
+	q, err := design.NewQuadratic(dims, form, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := make([]float64, rows)
+	if err := q.Work().Rows(got, x); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	for i, w := range want {
+		if math.Abs(got[i]-w) > 1e-12 {
+			t.Errorf("row %d: %g, want %g", i, got[i], w)
+		}
+	}
+	if taken, whole := after.TotalAlloc-before.TotalAlloc, uint64(8*factors*levels*factors*levels); taken > whole/4 {
+		t.Errorf("a goroutine takes %d bytes, the form has %d", taken, whole)
 	}
 }

@@ -1,7 +1,8 @@
 package design
 
 // A row's code picks a row of C, of which few numbers are needed: not those of the other codes. Where there
-// are many codes these few are copied to lie next to each other, since C itself stays in no cache.
+// are many codes these few are copied to lie next to each other, since C itself stays in no cache. Where others have most columns the
+// copy would be nearly all of C, for each goroutine.
 
 // minLeanCodes is from how many codes on that is a gain.
 const minLeanCodes = 128
@@ -21,7 +22,7 @@ func (k *QuadraticWork) chooseLean(x []Columns) int {
 	chosen := -1
 	for b, c := range x {
 		_, codes := c.(*Codes)
-		if d := k.of.dims[b]; codes && k.now[b] && d >= minLeanCodes && (chosen < 0 || d > k.of.dims[chosen]) {
+		if d := k.of.dims[b]; codes && k.now[b] && d >= minLeanCodes && 2*d >= len(k.of.mean) && (chosen < 0 || d > k.of.dims[chosen]) {
 			chosen = b
 		}
 	}

@@ -1,6 +1,8 @@
 package penalty
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -106,8 +108,9 @@ func (w *basis) ordered(g *mat.SymDense) *mat.SymDense {
 	return symmetric(product(mat.DenseCopyOf(t.T()), product(full(g), t)))
 }
 
-// around is W T v T'W' for the block diagonal T of some of the penalised coordinates.
-func (w *basis) around(v *mat.SymDense, t []linalg.Block) *mat.SymDense {
+// around is W T v T'W' for the block diagonal T of some of the penalised coordinates; in the memory of v if that is own and its order
+// is the columns'.
+func (w *basis) around(v *mat.SymDense, t []linalg.Block, own bool) *mat.SymDense {
 	if w.q < w.n {
 		own := mat.NewSymDense(w.q, nil)
 		own.CopySym(v)
@@ -118,7 +121,10 @@ func (w *basis) around(v *mat.SymDense, t []linalg.Block) *mat.SymDense {
 	for i, a := range w.order {
 		place[a] = i
 	}
-	out := reordered(v, place)
+	out := v
+	if !own || !slices.IsSorted(place) {
+		out = reordered(v, place)
+	}
 	for i := range t { // the columns of a block are neighbours in P, too
 		t[i].At = w.order[t[i].At]
 	}

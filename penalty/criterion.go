@@ -16,17 +16,19 @@ type criterion struct {
 	*system
 	kind      Criterion
 	withoutVe bool
+	withoutVc bool
 	gamma     float64
 	scale     float64 // known, or 0
 
-	set    []int // which smoothing parameter each of system.penalties has
-	params int
-	ranks  []float64  // of the penalties with each parameter
-	inside *criterion // ML: what is integrated out, alone; else nil
-	folds  []fold     // grouped cross validation; else nil
-	left   *criterion // workspaces for the folds
-	schur  *schur     // in place of all that holds a matrix, if columns are eliminated first; else nil
-	sumW   float64    // of all rows, for the folds
+	set     []int // which smoothing parameter each of system.penalties has
+	params  int
+	ranks   []float64  // of the penalties with each parameter
+	inside  *criterion // ML: what is integrated out, alone; else nil
+	folds   []fold     // grouped cross validation; else nil
+	left    *criterion // workspaces for the folds
+	crossed bool       // levels are among the columns, so that the rows' products have cost far less than n q^2
+	schur   *schur     // in place of all that holds a matrix, if columns are eliminated first; else nil
+	sumW    float64    // of all rows, for the folds
 
 	a       *mat.SymDense   // X'WX + S, scaled to a unit diagonal
 	e       []float64       // alpha = e * scaled alpha, e = diag^-1/2
@@ -70,7 +72,7 @@ type point struct {
 // nil: none.
 func newCriterion(s *system, o *Options, links []int) *criterion {
 	c := &criterion{system: s, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale}
-	c.chol.Stopped, c.withoutVe = s.stopped, o.WithoutVe
+	c.chol.Stopped, c.withoutVe, c.withoutVc = s.stopped, o.WithoutVe, o.WithoutVc
 	c.number(links)
 	if s.q == 0 {
 		return c

@@ -80,6 +80,12 @@ func diagonalEigen(s *mat.SymDense) ([]float64, *mat.Dense, bool) {
 	return sorted, vectors, true
 }
 
+// isIdentity tells whether x is the identity, as the eigenvectors of a random effect's penalty are.
+func isIdentity(x *mat.Dense) bool {
+	first, ok := linalg.Shift(x)
+	return ok && first == 0
+}
+
 // symmetric averages x and x'.
 func symmetric(x *mat.Dense) *mat.SymDense {
 	n, _ := x.Dims()

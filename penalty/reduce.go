@@ -124,7 +124,7 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 				free = append(free, t.Start+i)
 			}
 		}
-		if own.rank > 0 {
+		if own.rank > 0 && !isIdentity(own.vectors) {
 			w.blocks = append(w.blocks, linalg.Block{At: t.Start, B: own.vectors})
 		}
 	}

@@ -50,7 +50,7 @@ func (c *criterion) covariances(p *Problem) (vp, ve *mat.SymDense) {
 		}
 		return vp, ve
 	}
-	vp = c.basis.around(c.inverse, c.overlaps())
+	vp = c.basis.around(c.inverse, c.overlaps(), c.crossed && c.withoutVc) // nobody asks for the inverse again
 	if !c.withoutVe {
 		ve = sandwich(full(vp), xx)
 	}

@@ -66,8 +66,10 @@ var ErrManyNumbers = errors.New("there is no inverse of few numbers")
 // is a gain, unless dense.
 func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Problem, live []bool, dense bool) (*criterion, error) {
 	whole := opts.Criterion == ML || opts.Criterion == GCV || groups != nil
+	crossed := false
 	if !whole && !dense {
-		if c := newSchur(ctx, p, live, opts); c != nil {
+		var c *criterion
+		if c, crossed = newSchur(ctx, p, live, opts); c != nil {
 			return c, nil
 		}
 	}
@@ -82,6 +84,7 @@ func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Proble
 		return nil, err
 	}
 	c := newCriterion(s, opts, p.links())
+	c.crossed = crossed
 	if opts.Criterion == ML {
 		if err := c.withInside(p, live, opts); err != nil {
 			return nil, err
@@ -155,6 +158,9 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 	}
 	if free := s.n - opts.Gamma*s.mp(); (c.kind == REML || c.kind == DF || c.kind == Fixed) && opts.Scale == 0 && free <= 0 {
 		return nil, fmt.Errorf("penalty: gamma %g times %g unpenalised directions exceeds the %g rows: lower gamma", opts.Gamma, s.mp(), s.n)
+	}
+	if len(targets) == 0 {
+		start = search.near(start)
 	}
 	best, status, err := search.runWithTargets(start, opts.MaxIterations, targets)
 	if err != nil {

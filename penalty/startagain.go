@@ -21,7 +21,7 @@ const (
 // returns the best of p and what it finds, with its search, and the best other one; nil: there
 // is none, or looking for it would take longer than what made the moments.
 func (s *search) startAgain(p *point, status Status, start []float64, fixed []bool, iterations int) (*search, *point, Status, *point) {
-	cheap := s.schur == nil && (s.q <= cheapColumns || s.n >= cheapRows*float64(s.q))
+	cheap := s.schur == nil && !s.crossed && (s.q <= cheapColumns || s.n >= cheapRows*float64(s.q))
 	if !cheap || len(s.free) == 0 || status != Converged && status != AtBound || s.kind != REML && s.kind != ML {
 		return s, p, status, nil
 	}

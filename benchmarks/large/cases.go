@@ -119,6 +119,15 @@ func smooths(n int) string {
 	return strings.Join(s, " + ")
 }
 
+// crossed is the sum of ten terms of texts, each written as form.
+func crossed(form string) string {
+	var s []string
+	for g := range 10 {
+		s = append(s, fmt.Sprintf(form, g))
+	}
+	return "~ " + strings.Join(s, " + ")
+}
+
 func cases() (all []comparison) {
 	add := func(name string, large, small call) { all = append(all, comparison{name, large, small}) }
 	for _, form := range []struct{ name, term string }{{"factor", "g0"}, {"random effect", `s(g0, bs="re")`}} {
@@ -131,7 +140,12 @@ func cases() (all []comparison) {
 		add(fmt.Sprintf("%s of 100000 levels, nine smooths, 1000000 rows, next to 10 levels", form.name),
 			of(table{1_000_000, 9, 1, 100_000, 0}, formula), of(table{1_000_000, 9, 1, 10, 0}, formula))
 	}
-	add("ten factors of 1000 levels, 300000 rows, next to 10 levels", of(table{300_000, 0, 10, 1000, 0}, "~ ."), of(table{300_000, 0, 10, 10, 0}, "~ ."))
+	for _, form := range []struct{ name, term string }{{"factors", "g%d"}, {"random effects", `s(g%d, bs="re")`}} {
+		for _, levels := range []int{200, 1000} {
+			add(fmt.Sprintf("ten %s of %d levels, 300000 rows, next to 10 levels", form.name, levels),
+				of(table{300_000, 2, 10, levels, 0}, crossed(form.term)), of(table{300_000, 2, 10, 10, 0}, crossed(form.term)))
+		}
+	}
 	for _, columns := range []int{50, 100, 200} {
 		add(fmt.Sprintf("%d columns, ~ ., 20000 rows, next to 10", columns), of(table{20_000, columns, 0, 0, 0}, "~ ."), of(table{20_000, 10, 0, 0, 0}, "~ ."))
 	}

@@ -30,6 +30,9 @@ const parsedText = 1 << 20
 const (
 	muchMemory = 512 << 20
 	muchKept   = 30
+
+	hugeMemory = 4 << 30 // matrices of hundreds of MiB, which come and go
+	hugeKept   = 10
 )
 
 // fitMemory says how much memory the run will take at its largest, and how long if that is long, and refuses it if that
@@ -76,7 +79,7 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 		return err
 	}
 	if need.Total() > muchMemory && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(muchKept)
+		debug.SetGCPercent(kept(need.Total()))
 	}
 	log.memory(need)
 	work, err := decompose.EstimateWork(m, rowsOf(ready.Rows, paths), o)
@@ -84,6 +87,14 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 		log.work(work, o.Goroutines(0))
 	}
 	return err
+}
+
+// kept is by how many percent the heap grows between collections where so much memory is needed.
+func kept(need int64) int {
+	if need > hugeMemory {
+		return hugeKept
+	}
+	return muchKept
 }
 
 // cachedBeforehand bounds the rows kept by reading that comes before the rest of the run's memory

@@ -184,3 +184,9 @@ func TestMemoryOfMachine(t *testing.T) {
 		t.Error("the refused run made its directory")
 	}
 }
+
+func TestCollectionsByMemory(t *testing.T) {
+	if some, huge := kept(1<<30), kept(5<<30); some != muchKept || huge != hugeKept {
+		t.Errorf("the heap grows by %d %% where 1 GiB is needed, by %d %% where 5 GiB are", some, huge)
+	}
+}

@@ -32,7 +32,28 @@ func (f *Fit) SmoothingBias() mat.Symmetric {
 			return f.problem.columns.expandOwn(v)
 		}
 	}
-	var penalties []linalg.Block
+	penalties := f.penalties()
+	if len(penalties) == 0 {
+		return nil
+	}
+	sum := linalg.Around(linalg.Mirror(linalg.Dense(f.cov)), penalties)
+	if f.vague != nil {
+		sum.AddSym(sum, f.vague)
+	}
+	return f.problem.columns.expandOwn(sum)
+}
+
+// Penalties are S/phi by its blocks where SmoothingBias is V S/phi V, V being Covariance: a sandwich that adds them
+// to what it is about has no need of that. nil elsewhere, or where there are none.
+func (f *Fit) Penalties() []linalg.Block {
+	if f.cov == nil || !(f.Scale > 0) || f.sandwich != nil || f.vague != nil || !f.problem.columns.isRaw() {
+		return nil
+	}
+	return f.penalties()
+}
+
+// penalties are S/phi by its blocks.
+func (f *Fit) penalties() (penalties []linalg.Block) {
 	for j, t := range f.problem.sums.Terms {
 		if t.Dim == 0 || len(f.Lambda[j]) == 0 {
 			continue
@@ -50,12 +71,5 @@ func (f *Fit) SmoothingBias() mat.Symmetric {
 			penalties = append(penalties, linalg.Block{At: t.Start, B: s})
 		}
 	}
-	if len(penalties) == 0 {
-		return nil
-	}
-	sum := linalg.Around(linalg.Mirror(linalg.Dense(f.cov)), penalties)
-	if f.vague != nil {
-		sum.AddSym(sum, f.vague)
-	}
-	return f.problem.columns.expandOwn(sum)
+	return penalties
 }

@@ -31,6 +31,7 @@ type Pair struct {
 const (
 	concurvityTerms = 40
 	concurvityShown = 0.3
+	surelyNotShown  = 0.99 * concurvityShown // whatever rounding does
 )
 
 // manyColumns of a term: what takes all eigenvalues of its correlations takes too
@@ -47,7 +48,7 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	if err != nil {
 		return nil, nil, err
 	}
-	s.mean = f.standardisedMeans()
+	s.mean, s.inverse = f.standardisedMeans(), f.inverseCorrelations()
 	full, pairs, err := s.measure(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -87,6 +88,25 @@ type spans struct {
 	start     []int // first column of each term, and the end
 	tolerance float64
 	mean      []float64 // of the columns, 0 of those that do not vary; nil: not known
+	// inverse is the inverse of corr in rows and columns [lo, hi); nil: it is to be found
+	inverse func(lo, hi int) *mat.SymDense
+}
+
+// inverseCorrelations are the inverse of all correlations where the covariance of the fit is that but for scales, and all
+// eigenvalues are so far from 0 that a ridge changes nothing; nil elsewhere, or where finding it takes no time.
+func (f *Fit) inverseCorrelations() func(lo, hi int) *mat.SymDense {
+	const far = 1e6 // from the ridge
+	cov, dense := f.cov.(*mat.SymDense)
+	if !dense || len(f.sd) <= manyColumns || f.Score != nil || f.dropped != nil || !(f.Scale > 0) || f.weakest < far*ridge(f.problem.columns.reading()) {
+		return nil
+	}
+	return func(lo, hi int) *mat.SymDense {
+		out := mat.NewSymDense(hi-lo, nil)
+		out.CopySym(cov.SliceSym(lo, hi))
+		out.ScaleSym(f.problem.sums.SumW/f.Scale, out)
+		linalg.ScaleBoth(out, f.sd[lo:hi])
+		return out
+	}
 }
 
 // newSpans takes the columns' standard deviations and coefficients theta.
@@ -116,16 +136,20 @@ func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, 
 	if len(s.terms) < 2 {
 		return full, nil
 	}
-	whole, err := s.dense()
-	if err != nil {
-		return nil, err
+	block := s.inverse
+	if block == nil {
+		whole, err := s.dense()
+		if err != nil {
+			return nil, err
+		}
+		inverse, err := ridgeInverse(whole, ridge(s.tolerance))
+		if err != nil {
+			return nil, err
+		}
+		block = func(lo, hi int) *mat.SymDense { return inverse.SliceSym(lo, hi).(*mat.SymDense) }
 	}
-	inverse, err := ridgeInverse(whole, ridge(s.tolerance))
-	if err != nil {
-		return nil, err
-	}
-	err = each(ctx, len(s.terms), func(j int) (err error) {
-		full[j], err = s.terms[j].byInverse(inverse, s.start[j])
+	err := each(ctx, len(s.terms), func(j int) (err error) {
+		full[j], err = s.terms[j].byInverse(block(s.start[j], s.start[j+1]))
 		return err
 	})
 	return full, err
@@ -208,6 +232,18 @@ func (s *spans) prepared(ctx context.Context, large *dominant) (inverse []*mat.S
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = each(ctx, n*n, func(at int) error { // the largest share that one side takes of the other is the same for both
+		if i, j := at/n, at%n; i < j && inverse[i] != nil && inverse[j] != nil {
+			taken := s.terms[i].taken(s.between(i, j), inverse[i], s.tolerance)
+			if largest(taken, inverse[j]) < surelyNotShown {
+				apart[at], apart[j*n+i] = true, true
+			}
+		}
+		return nil
+	})
 	return inverse, apart, err
 }
 
@@ -255,27 +291,28 @@ func (t spannable) many() bool { return len(t.sd) > manyColumns }
 // and |G^4|^(1/4) in Frobenius' norm, each closer to it than the one before: columns without
 // any relation have small eigenvalues, but many.
 func (t spannable) apart(other spannable, between mat.Matrix) bool {
-	const shown = 0.99 * concurvityShown
 	power := times(times(t.whitening.above(ownTolerance).T(), between), other.whitening.above(ownTolerance))
 	norm := mat.Norm(power, 2)
 	bound := norm * norm
-	for k := 1.0; bound >= shown && k <= 4; k *= 2 {
+	for k := 1.0; bound >= surelyNotShown && k <= 4; k *= 2 {
 		_, n := power.Dims()
 		square := mat.NewSymDense(n, nil)
 		linalg.AddGram(square, power)
 		power, bound = linalg.Mirror(square), math.Pow(mat.Norm(square, 2), 1/k)
 	}
-	return bound < shown
+	return bound < surelyNotShown
 }
 
 // taken is what the term takes of another's correlations A_jj, A_ji A_ii^+ A_ij, between
 // being A_ij. inverse is that of its own correlations if it has many columns.
 func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance float64) *mat.SymDense {
-	if inverse != nil {
-		return congruence(mat.DenseCopyOf(between), inverse)
-	}
 	_, n := between.Dims()
 	taken := mat.NewSymDense(n, nil)
+	if inverse != nil {
+		own := mat.DenseCopyOf(between)
+		linalg.AddSymmetric(taken, own, times(inverse, own))
+		return taken
+	}
 	linalg.AddGram(taken, times(t.whitening.above(tolerance).T(), between))
 	return taken
 }
@@ -294,11 +331,8 @@ func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
 	return m
 }
 
-// byInverse measures the term against the others by the inverse of the correlations of all,
-// in which its own columns begin at lo.
-func (t spannable) byInverse(inverse *mat.SymDense, lo int) (Concurvity, error) {
-	block := mat.NewSymDense(len(t.sd), nil)
-	block.CopySym(inverse.SliceSym(lo, lo+len(t.sd)))
+// byInverse measures the term against the others by its own columns' block of the inverse of the correlations of all.
+func (t spannable) byInverse(block *mat.SymDense) (Concurvity, error) {
 	left, err := ridgeInverse(block, 0)
 	if err != nil {
 		return Concurvity{}, err

@@ -92,7 +92,7 @@ func (d *dominant) againstAll(ctx context.Context, s *spans) ([]Concurvity, erro
 	}
 	err = each(ctx, len(s.terms), func(j int) (err error) {
 		if j != d.block {
-			full[j], err = s.terms[j].byInverse(inverse, d.at[j])
+			full[j], err = s.terms[j].byInverse(inverse.SliceSym(d.at[j], d.at[j+1]).(*mat.SymDense))
 		}
 		return err
 	})

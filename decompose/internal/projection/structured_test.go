@@ -166,3 +166,106 @@ func TestManyLevels(t *testing.T) {
 		}
 	}
 }
+
+// Of two crossed factors the covariance of the fit serves in place of the inverse of all correlations.
+func TestConcurvityByCovariance(t *testing.T) {
+	const rows, levels = 6000, 130
+	l := moments.Layout{Bases: []moments.Basis{{Name: "a", Dim: levels}, {Name: "b", Dim: levels}}, Predictors: [][]int{{0, 1}}, Responses: 1}
+	r := rand.New(rand.NewPCG(3, 4))
+	a, b, zeta := &design.Codes{D: levels}, &design.Codes{D: levels}, mat.NewDense(rows, 1, nil)
+	for i := range rows {
+		level := r.IntN(levels)
+		a.Code, b.Code = append(a.Code, int32(level)), append(b.Code, int32((level+r.IntN(60))%levels))
+		zeta.Set(i, 0, math.Sin(float64(level))+r.NormFloat64())
+	}
+	c := moments.NewChunk(l)
+	if err := c.Add([]design.Columns{a, b}, nil, zeta); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]float64, levels)
+	first[0] = 1
+	columns, err := Constrain(c.Moments(), 0, []Block{{Norm: 1, Normal: first}, {Norm: 1, Normal: first}}, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := columns.Problem(true, false).Orthogonal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.inverseCorrelations() == nil {
+		t.Fatal("the covariance is not used")
+	}
+	got, _, err := f.Concurvity(t.Context(), f.Alpha())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.weakest = 0
+	want, _, err := f.Concurvity(t.Context(), f.Alpha())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, w := range want {
+		for _, v := range [][2]float64{{got[j].Worst, w.Worst}, {got[j].Observed, w.Observed}, {got[j].Estimate, w.Estimate}} {
+			if !(v[1] > 0.01) || math.Abs(v[0]-v[1]) > 1e-7 {
+				t.Errorf("term %d: %v, want %v", j, got[j], w)
+			}
+		}
+	}
+}
+
+// Of pairs of factors of many levels those that are shown are measured both ways.
+func TestConcurvityOfManyAndMany(t *testing.T) {
+	const rows, levels = 9000, manyColumns + 10
+	r := rand.New(rand.NewPCG(7, 4))
+	x := mat.NewDense(rows, 3*levels, nil)
+	for i := range rows {
+		level := r.IntN(levels + 1) // the last has no column
+		for f, l := range []int{level, (level + r.IntN(3)) % (levels + 1), r.IntN(levels + 1)} {
+			if l < levels {
+				x.Set(i, f*levels+l, 1)
+			}
+		}
+	}
+	sd, theta := make([]float64, 3*levels), make([]float64, 3*levels)
+	for j := range sd {
+		column := x.ColView(j).(*mat.VecDense)
+		mean := mat.Sum(column) / rows
+		for i := range rows {
+			column.SetVec(i, column.AtVec(i)-mean)
+		}
+		sd[j], theta[j] = mat.Norm(column, 2)/math.Sqrt(rows), r.NormFloat64()
+		column.ScaleVec(1/mat.Norm(column, 2), column)
+	}
+	corr := mat.NewSymDense(3*levels, nil)
+	corr.SymOuterK(1, x.T())
+	s, err := newSpans(t.Context(), corr, sd, theta, []int{0, levels, 2 * levels, 3 * levels}, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := s.pairs(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pairs) != 2 {
+		t.Fatalf("%d pairs are shown", len(pairs))
+	}
+	for _, p := range pairs {
+		if p.Block+p.With != 1 {
+			t.Errorf("terms %d and %d are shown", p.Block, p.With)
+		}
+		own, err := ridgeInverse(linalg.Dense(s.terms[p.Block].corr), ridge(1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := ridgeInverse(linalg.Dense(s.terms[p.With].corr), ridge(1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := s.terms[p.Block].after(congruence(mat.DenseCopyOf(s.between(p.With, p.Block)), other), own)
+		for _, v := range [][2]float64{{p.Worst, want.Worst}, {p.Observed, want.Observed}, {p.Estimate, want.Estimate}} {
+			if math.Abs(v[0]-v[1]) > 1e-9 {
+				t.Errorf("terms %d and %d: %v, want %v", p.Block, p.With, p.Concurvity, want)
+			}
+		}
+	}
+}

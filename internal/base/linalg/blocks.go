@@ -132,6 +132,28 @@ func Quadratic(s *mat.SymDense, x, b []float64) float64 {
 	return sum
 }
 
+// TriangleTimes sets dst to s x, from the upper triangle of s, which is read once.
+func TriangleTimes(dst []float64, s *mat.SymDense, x []float64) {
+	const rows = 256 // at once, with sums of their own
+	raw := s.RawSymmetric()
+	sums := make([][]float64, (raw.N+rows-1)/rows)
+	parallel(len(sums), 4*raw.N*raw.N, func(first, end int) { // a number moved is worth eight multiplications
+		for b := first; b < end; b++ {
+			lo := b * rows
+			sums[b] = make([]float64, raw.N-lo)
+			for i := lo; i < min(lo+rows, raw.N); i++ {
+				row, own := raw.Data[i*raw.Stride+i:i*raw.Stride+raw.N], sums[b][i-lo:]
+				own[0] += kernel.Dot(row, x[i:])
+				kernel.Axpy(own[1:], row[1:], x[i])
+			}
+		}
+	})
+	clear(dst)
+	for b, own := range sums {
+		kernel.Add(dst[b*rows:], dst[b*rows:], own)
+	}
+}
+
 // Inner is x's y, summed by rows of the upper triangle of s.
 func Inner(s *mat.SymDense, x, y []float64) float64 {
 	raw, sum := s.RawSymmetric(), 0.0

@@ -75,7 +75,7 @@ func NullSpace(c *mat.SymDense, tolerance float64) (*Null, bool) {
 
 // multiply is x -> s x for a matrix of which both triangles or the upper one is there.
 func multiply(s *mat.SymDense) func(dst, x []float64) {
-	return func(dst, x []float64) { mat.NewVecDense(len(dst), dst).MulVec(s, mat.NewVecDense(len(x), x)) }
+	return func(dst, x []float64) { TriangleTimes(dst, s, x) }
 }
 
 // smallestDirections are the eigenvectors of c with eigenvalues at most limit, by iterations

@@ -132,11 +132,19 @@ func SubtractSymmetric(s *mat.SymDense, x, y *mat.Dense) {
 	addSymmetric(s, x, y, minus, 0)
 }
 
-// Sandwich is c m c.
+// Sandwich is c m c, the upper triangle of it, from those of c and m, whose lower ones become their mirror images: some columns at a
+// time, so that there is room for these alone beside the three matrices.
 func Sandwich(c, m *mat.SymDense) *mat.SymDense {
-	n, outer := c.SymmetricDim(), rows(c)
-	out := mat.NewSymDense(n, kernel.Zeros[float64](n*n))
-	addSymmetric(out, outer, Product(rows(m), outer), nil, 0)
+	n, outer, inner := c.SymmetricDim(), Mirror(c), Mirror(m).RawMatrix()
+	out := mat.NewSymDense(n, nil) // half of its pages are never written
+	to := out.RawSymmetric()
+	for lo := 0; lo < n; lo += preparedColumns {
+		hi := min(lo+preparedColumns, n)
+		half := mat.NewDense(n, hi-lo, nil) // columns lo to hi-1 of m c
+		ProductInto(half.RawMatrix(), inner, Compact(outer.Slice(lo, hi, 0, n).(*mat.Dense)), true)
+		above := blas64.General{Rows: hi, Cols: hi - lo, Stride: to.Stride, Data: to.Data[lo:]}
+		ProductInto(above, outer.Slice(0, hi, 0, n).(*mat.Dense).RawMatrix(), half.RawMatrix().Data, false)
+	}
 	return out
 }
 
