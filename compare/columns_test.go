@@ -80,3 +80,29 @@ func TestSumsBesideTheirTerms(t *testing.T) {
 	}
 	addUp(t, c)
 }
+
+// TestOnlySums: a change of one of several terms of other columns that the rows tell only together is one of how these were
+// split, and says so.
+func TestOnlySums(t *testing.T) {
+	m := &box{func(x0, x1, g float64) float64 { return x0 + x1 + g }}
+	tab := drawn{n: 300, seed: 21, names: three}.table(t)
+	formula := `~ x0 + x1 + g`
+	a, _ := side(t, "A", m, tab, terms(t, m, tab, formula), "")
+	b, _ := side(t, "B", m, tab, terms(t, m, tab, formula), "")
+	together := []decompose.Entanglement{{Terms: []string{"x0", "x1"}}}
+	for _, of := range []struct {
+		inA, inB []decompose.Entanglement
+		note     string
+	}{
+		{nil, nil, ""},
+		{together, together, "the rows tell only x0 + x1, not this term"},
+		{together, nil, "the rows of A tell only x0 + x1, not this term"},
+		{nil, together, "the rows of B tell only x0 + x1, not this term"},
+	} {
+		a.Result.Predictors[0].Entangled, b.Result.Predictors[0].Entangled = of.inA, of.inB
+		c := compared(t, a, b)
+		if x0, g := term(t, c, "x0").Note, term(t, c, "g").Note; x0 != of.note || g != "" {
+			t.Errorf("notes %q and %q, want %q and none", x0, g, of.note)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -36,6 +37,36 @@ func (c *Comparison) sums(a, b Side, k, l int, p *Predictor) {
 			p.Terms = inPlace(p.Terms, t, inA, inB)
 		}
 	}
+	for i := range p.Terms {
+		if t := &p.Terms[i]; t.Note == "" {
+			t.Note = onlySum(told(d, t.Name), told(e, cmp.Or(t.NameB, t.Name)))
+		}
+	}
+}
+
+// onlySum says that the rows tell a term only as a sum with terms of other columns: how A or B splits it is in its change.
+func onlySum(inA, inB string) string {
+	switch {
+	case inA == inB && inA != "":
+		return "the rows tell only " + inA + ", not this term"
+	case inA != "" && inB != "":
+		return "the rows of A tell only " + inA + ", not this term, and those of B only " + inB
+	case inA != "":
+		return "the rows of A tell only " + inA + ", not this term"
+	case inB != "":
+		return "the rows of B tell only " + inB + ", not this term"
+	}
+	return ""
+}
+
+// told is the sum that is told of a term; "": the term itself.
+func told(d *decompose.Predictor, name string) string {
+	for _, g := range d.Entangled {
+		if slices.Contains(g.Terms, name) {
+			return strings.Join(g.Terms, " + ")
+		}
+	}
+	return ""
 }
 
 // entangled tells whether the rows tell some of the terms only as a sum.

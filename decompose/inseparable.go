@@ -1,8 +1,8 @@
 package decompose
 
 import (
+	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,7 +12,8 @@ import (
 
 // inseparable puts terms together whose columns are dependent but for less than these rows can tell: by themselves they
 // have standard errors above the standard deviation of the whole predictor, so that they may be as large as one likes and
-// cancel, and their sum has not.
+// cancel, and their sum has not. Groups grow from the unit of largest error by the one whose error cancels most of theirs, in
+// whatever order terms are.
 func (s *solver) inseparable(context.Context) error {
 	d := &s.out
 	squared := func(terms []int) float64 {
@@ -20,27 +21,51 @@ func (s *solver) inseparable(context.Context) error {
 			return linalg.Trace(v, s.columns.Products(terms...))
 		}, terms...)
 	}
-	unsure := slices.DeleteFunc(d.units(), func(unit []int) bool {
-		return !slices.ContainsFunc(unit, func(j int) bool { return d.Terms[j].Concurvity.Worst > weakConcurvity }) || squared(unit) <= d.Variance.Total
-	})
-	for len(unsure) > 0 {
-		group, se2 := unsure[0], math.Inf(1)
-		unsure = unsure[1:]
-		for se2 > d.Variance.Total && len(unsure) > 0 { // with the unit that leaves least of the error
-			best := 0
-			se2 = math.Inf(1)
-			for i, unit := range unsure {
-				if v := squared(slices.Concat(group, unit)); v < se2 {
-					best, se2 = i, v
-				}
+	var unsure []unsureUnit
+	for _, unit := range d.units() {
+		if slices.ContainsFunc(unit, func(j int) bool { return d.Terms[j].Concurvity.Worst > weakConcurvity }) {
+			if se2 := squared(unit); se2 > d.Variance.Total {
+				unsure = append(unsure, unsureUnit{unit, se2})
 			}
-			group, unsure = slices.Concat(group, unsure[best]), slices.Delete(unsure, best, best+1)
-		}
-		if se2 <= d.Variance.Total {
-			s.putTogether(group)
 		}
 	}
+	slices.SortStableFunc(unsure, func(a, b unsureUnit) int { return cmp.Compare(b.se2, a.se2) })
+	var found [][]int
+	for len(unsure) > 0 {
+		group, rest := unsure[0], unsure[1:]
+		for group.se2 > d.Variance.Total {
+			best, cancelled := -1, 0.0
+			var sum unsureUnit
+			for i, u := range rest {
+				terms := slices.Concat(group.terms, u.terms)
+				se2 := squared(terms)
+				if c := group.se2 + u.se2 - se2; c > cancelled {
+					best, cancelled, sum = i, c, unsureUnit{terms, se2}
+				}
+			}
+			if best < 0 {
+				break
+			}
+			group, rest = sum, slices.Concat(rest[:best], rest[best+1:])
+		}
+		if group.se2 > d.Variance.Total {
+			unsure = unsure[1:]
+			continue
+		}
+		slices.Sort(group.terms)
+		found, unsure = append(found, group.terms), rest
+	}
+	slices.SortFunc(found, slices.Compare)
+	for _, terms := range found {
+		s.putTogether(terms)
+	}
 	return nil
+}
+
+// unsureUnit is a unit of terms and its squared standard error.
+type unsureUnit struct {
+	terms []int
+	se2   float64
 }
 
 // units are the groups of terms of which only the sum is identified, and the other terms one by one.
@@ -62,10 +87,9 @@ func (d *Predictor) units() (units [][]int) {
 	return units
 }
 
-// putTogether makes one group of terms and of the groups among them.
+// putTogether makes one group of terms, increasing, and of the groups among them.
 func (s *solver) putTogether(terms []int) {
 	d := &s.out
-	slices.Sort(terms)
 	e := Entanglement{Because: []Reason{{Kind: ReasonNearlyDependent}}}
 	for _, j := range terms {
 		e.Terms = append(e.Terms, d.Terms[j].Name)

@@ -74,3 +74,49 @@ func TestInseparable(t *testing.T) {
 		}
 	}
 }
+
+// TestInseparableInAnyOrder: which terms are together does not depend on their order: neither on one that no sum makes
+// precise (sum_of_x and the eight of which it is the sum), nor on sets of larger errors than those of another set.
+func TestInseparableInAnyOrder(t *testing.T) {
+	const n = 400
+	r := rand.New(rand.NewPCG(1, 7))
+	names := []string{"sum_of_x", "b", "c", "near_b_and_c", "a", "near_a", "noise", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"}
+	x := make([][]float64, len(names))
+	for j := range x {
+		x[j] = make([]float64, n)
+		for i := range x[j] {
+			x[j][i] = r.NormFloat64()
+		}
+	}
+	frame := newFrame(n)
+	for i := range n {
+		x[0][i] *= 0.05
+		for _, of := range x[7:] {
+			x[0][i] += of[i]
+		}
+		x[2][i] *= 3
+		x[3][i] = x[1][i] + x[2][i] + 1e-4*x[3][i]
+		x[5][i] = x[4][i] + 1e-3*x[5][i]
+	}
+	for j, name := range names {
+		frame = frame.with(name, x[j])
+	}
+	tab := frame.table(t)
+	eta := func(x []float64) float64 { return x[1] + x[4] + x[6] }
+	want := [][]string{{"a", "near_a"}, {"b", "c", "near_b_and_c"}}
+	for _, formula := range []string{
+		"~ sum_of_x + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + b + c + near_b_and_c + a + near_a",
+		"~ a + near_a + b + c + near_b_and_c + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + sum_of_x",
+		"~ near_b_and_c + x1 + near_a + c + a + x2 + b + x3 + x4 + x5 + x6 + x7 + x8 + sum_of_x",
+	} {
+		result, _ := run(t, formulaBox(t, tab, names, formula, eta), tab, decompose.Options{})
+		var got [][]string
+		for _, e := range result.Predictors[0].Entangled {
+			got = append(got, slices.Sorted(slices.Values(e.Terms)))
+		}
+		slices.SortFunc(got, slices.Compare)
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%s: together %v, want %v", formula, got, want)
+		}
+	}
+}
