@@ -51,10 +51,10 @@ func (r *Result) BiasVariance(k, j int, x *mat.Dense) []float64 {
 	n, _ := x.Dims()
 	out := make([]float64, n)
 	d := r.Predictors[k]
-	if d.fit.bias == nil {
+	if d.fit.bias.M == nil {
 		return out
 	}
-	d.cov, d.robust = d.fit.bias, nil
+	d.cov, d.robust = d.fit.bias.Matrix(), nil
 	u, err := d.uncertainty(j)
 	if err != nil {
 		panic(err)

@@ -145,21 +145,25 @@ func (s *solver) foldCovariances() {
 	for i := range s.alpha {
 		change.Set(i, i, change.At(i, i)+1)
 	}
-	for _, of := range []*mat.Symmetric{&s.out.cov, &s.out.fit.bias} {
-		if *of == nil {
-			continue
-		}
-		v := linalg.Dense(*of)
-		*of = v
-		var half, whole mat.Dense
-		half.Mul(change, v)
-		whole.Mul(&half, change.T())
-		for i := range s.alpha {
-			for l := i; l < len(s.alpha); l++ {
-				v.SetSym(i, l, (whole.At(i, l)+whole.At(l, i))/2)
-			}
+	s.out.cov = changed(change, s.out.cov)
+	if bias := s.out.fit.bias.Matrix(); bias != nil {
+		s.out.fit.bias = projection.Scaled{M: changed(change, bias), By: 1}
+	}
+}
+
+// changed is change v change'.
+func changed(change *mat.Dense, v mat.Symmetric) *mat.SymDense {
+	var half, whole mat.Dense
+	half.Mul(change, linalg.Dense(v))
+	whole.Mul(&half, change.T())
+	n, _ := whole.Dims()
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for l := i; l < n; l++ {
+			out.SetSym(i, l, (whole.At(i, l)+whole.At(l, i))/2)
 		}
 	}
+	return out
 }
 
 // folded are the interactions of factors that have margins.

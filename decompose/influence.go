@@ -72,6 +72,9 @@ func (s *sandwichOf) planSplits(d *Predictor) error {
 		s.frame.Again = append(s.frame.Again, h.Margins(j))
 	}
 	s.frame.About = d.mean
+	if dense, ok := s.cov.(*mat.SymDense); ok {
+		linalg.Mirror(dense)
+	}
 	inner := s.frame.LeftOf(d.mean)
 	copies := s.frame.Copies()
 	for n, j := range split.order {
@@ -212,7 +215,7 @@ func (t termRows) times(of mat.Symmetric) *mat.Dense {
 	raw := v.RawSymmetric()
 	for i := range rows {
 		for a, c := range t.coef.RawRowView(i) {
-			if c != 0 { // both triangles of v are there (design.NewQuadraticIn)
+			if c != 0 { // both triangles of v are there (planSplits)
 				floats.AddScaled(out.RawRowView(i), c, raw.Data[a*raw.Stride:][:q])
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/internal/base/linalg"
@@ -233,10 +232,11 @@ func (s *solver) meanCovariance() {
 	for _, m := range s.out.Members {
 		scale += m.Scale / float64(len(s.out.Members))
 	}
-	for _, v := range []*mat.Symmetric{&s.out.cov, &s.out.fit.bias} {
-		if *v != nil && s.out.Scale > 0 {
-			*v = linalg.Scale(scale/s.out.Scale, *v)
+	if s.out.Scale > 0 {
+		if s.out.cov != nil {
+			s.out.cov = linalg.Scale(scale/s.out.Scale, s.out.cov)
 		}
+		s.out.fit.bias.By *= scale / s.out.Scale
 	}
 	s.out.Scale = scale
 }

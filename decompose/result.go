@@ -183,7 +183,7 @@ type covariances struct {
 // fitState is what the fit knows of a predictor and no file holds.
 type fitState struct {
 	sandwich *projection.Sandwich // by the A^-1 of cov; nil: there is no faster way than two products
-	bias     mat.Symmetric        // of cov, what smoothing adds to the sandwich; nil: nothing
+	bias     projection.Scaled    // of cov, what smoothing adds to the sandwich
 	// penalties are in place of bias, which is cov times them times cov
 	penalties []linalg.Block
 	lost      bool          // the products had too few digits

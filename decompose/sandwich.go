@@ -48,7 +48,7 @@ type sandwichOf struct {
 	cov       mat.Symmetric        // phi A^-1
 	sandwich  *projection.Sandwich // nil: two products are the fastest way
 	penalties []linalg.Block       // S/phi, for what smoothing adds; nil: that is found otherwise
-	form      *design.Quadratic    // of cov, for columns about what the frame has them about
+	form      *design.Quadratic    // of cov, for columns about what the frame has them about; nil: leader has one
 	leader    int                  // the first predictor with the same columns and A^-1; itself, if no other has
 	frame     *moments.Frame
 	constant  float64   // leverage of the intercept for w = 1
@@ -111,10 +111,6 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 			s.frame.Dims, s.frame.Dense = append(s.frame.Dims, len(t.Alpha)), append(s.frame.Dense, dense)
 		}
 		s.spare = make(chan *moments.Scatter, maxSpareSums)
-		var err error
-		if s.form, err = design.NewQuadraticIn(s.frame.Joined(), s.cov, s.frame.Left()); err != nil {
-			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
-		}
 		if o.bands() == RobustBands && d.splitSizes().counted() {
 			if err := s.planSplits(d); err != nil {
 				return nil, err
@@ -127,6 +123,12 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		s.leader = slices.IndexFunc(p.predictors, func(o *sandwichOf) bool { // sharing is up to rounding: what follows leads nobody
 			return o != nil && p.predictors[o.leader] == o && o.sharesInverse(s)
 		})
+		if s.leader == k {
+			var err error
+			if s.form, err = design.NewQuadraticIn(s.frame.Joined(), s.cov, s.frame.Left()); err != nil {
+				return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
+			}
+		}
 		some = true
 	}
 	if !some {
@@ -150,14 +152,19 @@ func (s *sandwichOf) sharesInverse(o *sandwichOf) bool {
 		return false
 	}
 	const rounding = 1e-13 // of what the diagonals allow
-	same := true
-	for i := range s.centre {
-		for j := i; j < len(s.centre) && same; j++ {
-			most := math.Sqrt(s.cov.At(i, i)*s.cov.At(j, j)) / s.phi
-			same = math.Abs(s.cov.At(i, j)/s.phi-o.cov.At(i, j)/o.phi) <= rounding*most
+	v, u, root := linalg.Dense(s.cov), linalg.Dense(o.cov), linalg.Diagonal(s.cov)
+	for i, d := range root {
+		root[i] = math.Sqrt(d / s.phi)
+	}
+	for i := range root {
+		other := upperRow(u, i)
+		for l, x := range upperRow(v, i) {
+			if !(math.Abs(x/s.phi-other[l]/o.phi) <= rounding*root[i]*root[i+l]) {
+				return false
+			}
 		}
 	}
-	return same
+	return true
 }
 
 // filled tells whether a row of the term's columns has few zeros, or one column. A SparseTerm may be such: those
@@ -207,7 +214,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 		}
 		var robust *robustCovariance
 		if clusters != nil {
-			robust = s.clustered(clusters, k, d.fit.bias)
+			robust = s.clustered(clusters, k, d.fit.bias.Matrix())
 		} else {
 			total, ok, err := sums.sums[k].Total(addScatters)
 			if err != nil {
@@ -216,7 +223,7 @@ func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 			if !ok {
 				total = s.frame.NewScatter()
 			}
-			robust = s.covariance(total, d.fit.bias)
+			robust = s.covariance(total, d.fit.bias.Matrix())
 		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: numbers are too large or too small to be squared; weights count by their ratios, so multiply them all by one number that makes them about 1; projection bands square no weights", d.Name, err)
@@ -256,14 +263,14 @@ func (s *sandwichOf) covariance(sums *moments.Scatter, bias mat.Symmetric) *robu
 	return out
 }
 
-// times is cov x; the form has filled in cov's lower triangle.
+// times is cov x; a form has filled in cov's lower triangle.
 func (s *sandwichOf) times(x []float64) []float64 {
 	out := make([]float64, len(x))
 	if len(x) == 0 {
 		return out
 	}
 	dense, ok := s.cov.(*mat.SymDense)
-	if !ok {
+	if !ok || s.form == nil {
 		return linalg.MulVec(s.cov, x)
 	}
 	cov := dense.RawSymmetric()

@@ -15,7 +15,14 @@ import (
 // and the uncertainty of smoothing parameters that REML or ML has chosen (Wood, Pya and
 // Saefken 2016), where it is known. By S the first keeps its digits where A is all but
 // singular. nil without penalties or residual.
-func (f *Fit) SmoothingBias() mat.Symmetric {
+func (f *Fit) SmoothingBias() Scaled {
+	if f.common == nil || f.vague != nil {
+		return Scaled{f.smoothingBias(), 1}
+	}
+	return f.common.bias.of(f.Scale, f.smoothingBias)
+}
+
+func (f *Fit) smoothingBias() mat.Symmetric {
 	if f.cov == nil || !(f.Scale > 0) {
 		return nil
 	}

@@ -41,6 +41,7 @@ type Fit struct {
 	shrinkage   func() mat.Symmetric
 	shrinkageIn func(expand func(*mat.Dense) *mat.Dense) *mat.SymDense
 	sandwich    *penalty.Sandwich // nil: there is none
+	common      *common           // with other fits; nil: it shares nothing
 	dropped     *mat.Dense        // orthonormal directions of standardised columns left out (c x r); nil if none
 	sd          []float64         // scale of each column, 0 for a constant one
 	corr        mat.Symmetric     // of the columns; nil if there are none, or ForgetCorrelations was called
@@ -122,7 +123,10 @@ func (f *Fit) Sandwich() *Sandwich {
 func (f *Fit) TakeCovariance() mat.Symmetric {
 	cov := f.cov
 	f.ForgetCovariance()
-	return f.problem.columns.expandOwn(cov)
+	if f.common == nil {
+		return f.problem.columns.expandOwn(cov)
+	}
+	return f.common.cov.of(f.Scale, func() mat.Symmetric { return f.problem.columns.expandOwn(cov) }).own()
 }
 
 // ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias, Sandwich and

@@ -82,6 +82,7 @@ func (s Shared) smoothed(ctx context.Context, groups []*moments.Moments, o penal
 			return nil, err
 		}
 	}
+	inCommon(fits)
 	return fits, nil
 }
 

@@ -144,7 +144,7 @@ func TestManyLevels(t *testing.T) {
 				near("alpha", got.Alpha(), want.Alpha(), 1e-10)
 				near("degrees of freedom", got.EDF, want.EDF, 1e-10)
 				near("covariance", numbers(got.Covariance()), numbers(want.Covariance()), 1e-10)
-				near("what smoothing adds", numbers(got.SmoothingBias()), numbers(want.SmoothingBias()), 1e-10)
+				near("what smoothing adds", numbers(got.SmoothingBias().Matrix()), numbers(want.SmoothingBias().Matrix()), 1e-10)
 				if a, b := want.weakest, got.weakest; !(b <= 20*a && b >= a/20) { // bounds, of row sums and of the trace
 					t.Errorf("the weakest direction has %g at least, or %g by the trace", a, b)
 				}
