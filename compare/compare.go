@@ -127,6 +127,8 @@ type Term struct {
 	Curve    *Shift  `json:"curve"`
 	Why      string  `json:"why,omitempty"` // there is no Curve
 	Note     string  `json:"note,omitempty"`
+
+	onlyA, onlyB []string // the terms of A, and of B, with which alone the rows tell this one; nil: by itself
 }
 
 // Shown is what the term is called for people who see A and B.

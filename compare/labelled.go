@@ -9,7 +9,7 @@ import (
 
 // Labelled is a copy of c for people to read: predictors, terms, columns and levels are called
 // what c.Labels says, and places on axes and the features' ranges are in the units that are
-// shown. Grids stay in the data's numbers. Notes keep names. c itself if there are no labels.
+// shown. Grids stay in the data's numbers. Notes of the comparison keep names. c itself if there are no labels.
 func (c *Comparison) Labelled() *Comparison {
 	if c.Labels.IsEmpty() {
 		return c
@@ -37,6 +37,9 @@ func (c *Comparison) labelled(terms []Term) []Term {
 		}
 		t.Name, t.NameB = name(t.Name), name(t.NameB)
 		t.Features = l.Features(t.Features)
+		if t.onlyA != nil || t.onlyB != nil {
+			t.Note = onlySum(each(t.onlyA, name), each(t.onlyB, name))
+		}
 		if t.Curve == nil {
 			continue
 		}

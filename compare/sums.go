@@ -39,14 +39,15 @@ func (c *Comparison) sums(a, b Side, k, l int, p *Predictor) {
 	}
 	for i := range p.Terms {
 		if t := &p.Terms[i]; t.Note == "" {
-			t.Note = onlySum(told(d, t.Name), told(e, cmp.Or(t.NameB, t.Name)))
+			t.onlyA, t.onlyB = told(d, t.Name), told(e, cmp.Or(t.NameB, t.Name))
+			t.Note = onlySum(t.onlyA, t.onlyB)
 		}
 	}
 }
 
 // onlySum says that the rows tell a term only as a sum with terms of other columns: how A or B splits it is in its change.
-func onlySum(inA, inB string) string {
-	switch {
+func onlySum(termsA, termsB []string) string {
+	switch inA, inB := strings.Join(termsA, " + "), strings.Join(termsB, " + "); {
 	case inA == inB && inA != "":
 		return "the rows tell only " + inA + ", not this term"
 	case inA != "" && inB != "":
@@ -59,14 +60,14 @@ func onlySum(inA, inB string) string {
 	return ""
 }
 
-// told is the sum that is told of a term; "": the term itself.
-func told(d *decompose.Predictor, name string) string {
+// told are the terms with whose sum alone the rows tell a term; nil: it is told by itself.
+func told(d *decompose.Predictor, name string) []string {
 	for _, g := range d.Entangled {
 		if slices.Contains(g.Terms, name) {
-			return strings.Join(g.Terms, " + ")
+			return g.Terms
 		}
 	}
-	return ""
+	return nil
 }
 
 // entangled tells whether the rows tell some of the terms only as a sum.
