@@ -146,10 +146,9 @@ func (s *solver) coefficients(context.Context) error {
 // describe says what the coefficients are and how sure. Of few columns both leave processors idle, so
 // that they are worked out at the same time; of many the memory that they take together counts.
 func (s *solver) describe(ctx context.Context) error {
-	const few = 700
 	var wait sync.WaitGroup
 	defer wait.Wait()
-	if s.columns.Width() <= few {
+	if s.columns.Width() <= projection.FewColumns {
 		wait.Go(s.covariances)
 	}
 	for _, step := range []func(context.Context) error{s.terms, s.concurvity, s.aliases, s.variances} {
@@ -160,7 +159,7 @@ func (s *solver) describe(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.columns.Width() > few {
+	if s.columns.Width() > projection.FewColumns {
 		if s.plan.joined == nil { // several networks' responses need them
 			s.fit.ForgetCorrelations()
 		}

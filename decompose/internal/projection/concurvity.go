@@ -92,12 +92,18 @@ type spans struct {
 	inverse func(lo, hi int) *mat.SymDense
 }
 
+// FewColumns: of so many at most Concurvity does not look at the covariance, which may be taken at the same time.
+const FewColumns = 700
+
 // inverseCorrelations are the inverse of all correlations where the covariance of the fit is that but for scales, and all
 // eigenvalues are so far from 0 that a ridge changes nothing; nil elsewhere, or where finding it takes no time.
 func (f *Fit) inverseCorrelations() func(lo, hi int) *mat.SymDense {
 	const far = 1e6 // from the ridge
+	if f.problem.columns.Width() <= FewColumns {
+		return nil
+	}
 	cov, dense := f.cov.(*mat.SymDense)
-	if !dense || len(f.sd) <= manyColumns || f.Score != nil || f.dropped != nil || !(f.Scale > 0) || f.weakest < far*ridge(f.problem.columns.reading()) {
+	if !dense || f.Score != nil || f.dropped != nil || !(f.Scale > 0) || f.weakest < far*ridge(f.problem.columns.reading()) {
 		return nil
 	}
 	return func(lo, hi int) *mat.SymDense {

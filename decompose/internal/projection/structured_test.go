@@ -169,7 +169,7 @@ func TestManyLevels(t *testing.T) {
 
 // Of two crossed factors the covariance of the fit serves in place of the inverse of all correlations.
 func TestConcurvityByCovariance(t *testing.T) {
-	const rows, levels = 6000, 130
+	const rows, levels = 15000, FewColumns/2 + 10
 	l := moments.Layout{Bases: []moments.Basis{{Name: "a", Dim: levels}, {Name: "b", Dim: levels}}, Predictors: [][]int{{0, 1}}, Responses: 1}
 	r := rand.New(rand.NewPCG(3, 4))
 	a, b, zeta := &design.Codes{D: levels}, &design.Codes{D: levels}, mat.NewDense(rows, 1, nil)
