@@ -134,18 +134,10 @@ func fewColumns(n, p int) bool { return n < manyColumns || 4*n <= p }
 
 // sumsOfTerms are each term, and those that are entangled.
 func (d *Predictor) sumsOfTerms() (sums [][]int) {
-	at := map[string]int{}
 	for j := range d.Terms {
-		at[d.Terms[j].Name] = j
 		sums = append(sums, []int{j})
 	}
-	for _, e := range d.Entangled {
-		var terms []int
-		for _, name := range e.Terms {
-			if j, ok := at[name]; ok {
-				terms = append(terms, j)
-			}
-		}
+	for _, terms := range d.groups() {
 		if len(terms) > 1 {
 			sums = append(sums, terms)
 		}

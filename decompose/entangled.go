@@ -27,6 +27,23 @@ func (e *Entanglement) Why() string {
 	return e.Reason + "; besides, " + because(e.Weak)
 }
 
+// groups are the terms of each of d's Entangled.
+func (d *Predictor) groups() [][]int {
+	at := map[string]int{}
+	for j := range d.Terms {
+		at[d.Terms[j].Name] = j
+	}
+	groups := make([][]int, len(d.Entangled))
+	for i, e := range d.Entangled {
+		for _, name := range e.Terms {
+			if j, ok := at[name]; ok {
+				groups[i] = append(groups[i], j)
+			}
+		}
+	}
+	return groups
+}
+
 // entanglement explains a group of d's terms by what they are.
 func (d *Predictor) entanglement(group []int) (e Entanglement) {
 	var why []Reason

@@ -69,18 +69,11 @@ type unsureUnit struct {
 }
 
 // units are the groups of terms of which only the sum is identified, and the other terms one by one.
-func (d *Predictor) units() (units [][]int) {
-	grouped := map[string]int{}
-	for i, e := range d.Entangled {
-		units = append(units, nil)
-		for _, name := range e.Terms {
-			grouped[name] = i
-		}
-	}
-	for j, t := range d.Terms {
-		if i, ok := grouped[t.Name]; ok {
-			units[i] = append(units[i], j)
-		} else {
+func (d *Predictor) units() [][]int {
+	units := d.groups()
+	grouped := slices.Concat(units...)
+	for j := range d.Terms {
+		if !slices.Contains(grouped, j) {
 			units = append(units, []int{j})
 		}
 	}

@@ -70,19 +70,15 @@ func (d *Predictor) judge(x trace) {
 
 // index finds the groups and the features of the terms.
 func (g *judging) index(d *Predictor) {
-	at := map[string]int{}
-	g.group, g.of = slices.Repeat([]int{-1}, len(d.Terms)), map[string][]int{}
+	g.group, g.sums, g.of = slices.Repeat([]int{-1}, len(d.Terms)), d.groups(), map[string][]int{}
 	for j, t := range d.Terms {
-		at[t.Name] = j
 		for _, f := range t.Features {
 			g.of[f] = append(g.of[f], j)
 		}
 	}
-	g.sums = make([][]int, len(d.Entangled))
-	for i, e := range d.Entangled {
-		for _, name := range e.Terms {
-			g.group[at[name]] = i
-			g.sums[i] = append(g.sums[i], at[name])
+	for i, terms := range g.sums {
+		for _, j := range terms {
+			g.group[j] = i
 		}
 	}
 }

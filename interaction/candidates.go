@@ -8,8 +8,8 @@ import (
 )
 
 // candidates are the pairs for exact products: those chosen before, and the best by the
-// tables, which are of predictor k alone. nil: none of those that pass the test of all is new. None is among
-// them in the first round if none passes; functions of single columns are then all there is to look at.
+// tables, which are of predictor k alone. nil: no pair that passes the test of all is new. In the first round
+// there may be no pair: functions of single columns are looked at all the same.
 func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) *look {
 	var chosen, known [][2]int
 	if f != nil {

@@ -48,7 +48,8 @@ func newFunctions(scales []*scale, single []int, degree int, known, candidates [
 		f.needed[p[0]], f.needed[p[1]] = true, true
 		width += scales[p[0]].width(degrees) * scales[p[1]].width(degrees)
 	}
-	if f.begins = append(f.begins, width); len(candidates) == 0 {
+	f.begins = append(f.begins, width)
+	if len(candidates) == 0 {
 		f.known = width
 	}
 	at := 0
